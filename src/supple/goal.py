@@ -1,4 +1,4 @@
-"""Goal: what an end effector shall reach: a frame or a part of it, a point to look at, a distance; or the mass."""
+"""Goal: what an end effector should reach: a frame or a part of it, a point to look at, a distance; or the mass."""
 
 from __future__ import annotations
 
@@ -67,21 +67,21 @@ class Goal:
     orientation: Array | None
     """Its rotation matrix (..., 3, 3), or None."""
     axis: Array | None
-    """A unit vector (3,) in link axes that shall point along `direction` or at `look_at`, or None."""
+    """A unit vector (3,) in link axes that should point along `direction` or at `look_at`, or None."""
     direction: Array | None
     """Unit vectors (..., 3) in world axes, or None."""
     look_at: Array | None
-    """Points (..., 3) in metres that the axis through the link's point shall pass through, ahead of it; or None."""
+    """Points (..., 3) in metres that the axis through the link's point should pass through, ahead of it; or None."""
     line: Array | None
     """Direction (3,), of length 1, of a line through `position` that `distance` is from; None: from the point."""
     pole: Array | None
-    """Points (..., 3) in metres that the elbow between a shoulder and the link's point shall point to; or None."""
+    """Points (..., 3) in metres that the elbow between a shoulder and the link's point should point to; or None."""
     point: Array
     """The point (3,) of the link, in link axes, that `position` is for."""
     is_center_of_mass: bool
     """Whether the goal is for the centre of mass of the whole linkage; made by `center_of_mass`."""
     distance: float | None
-    """Distance in metres that the link's point shall have from `position`, or from the line through it; or None."""
+    """Distance in metres that the link's point should have from `position`, or from the line through it; or None."""
     limb: tuple[str, str] | None
     """The links whose joints are the shoulder and the elbow of `pole`; None: the two joints before the link's own."""
     relative_to: str | None
@@ -128,15 +128,15 @@ class Goal:
             frame: its frame: a Frame or an array (..., 4, 4).
             position: the position of its ``point`` (..., 3), in metres.
             orientation: its orientation: a Frame, or rotation matrices (..., 3, 3).
-            axis: a vector (3,) in link axes that shall point along ``direction`` or at ``look_at``; the link may turn
+            axis: a vector (3,) in link axes that should point along ``direction`` or at ``look_at``; the link may turn
                 about it.
             direction: directions (..., 3) in world axes, of any length.
-            look_at: points (..., 3) in metres: the axis that begins at ``point`` shall pass through them. Within 1 cm
+            look_at: points (..., 3) in metres: the axis that begins at ``point`` should pass through them. Within 1 cm
                 of such a point the angle counts less, and at it not at all, since any axis passes through it.
-            distance: how far the link's ``point`` shall be from ``position``, in metres: anywhere on a sphere. With
+            distance: how far the link's ``point`` should be from ``position``, in metres: anywhere on a sphere. With
                 ``line`` it is the distance from that line, 0 by default: on the line.
             line: the direction (3,) of a line through ``position``, of any length.
-            pole: points (..., 3) in metres, one for each problem, that an elbow or a knee shall point to: it lies in
+            pole: points (..., 3) in metres, one for each problem, that an elbow or a knee should point to: it lies in
                 the half-plane that ends at the line from the shoulder (or hip) to the link's ``point`` and contains
                 the pole. A goal with a pole has nothing else; give another goal for the hand. Where the limb is
                 nearly straight the pole counts less, and not at all where it is straight: it has no plane there.
@@ -287,7 +287,7 @@ class Goal:
         """A goal for the centre of mass of the whole linkage, whose links must have masses.
 
         Args:
-            position: where the centre of mass shall be (..., 3), in metres and world axes.
+            position: where the centre of mass should be (..., 3), in metres and world axes.
             distance: its distance from ``position``, or from ``line``, instead.
             line: direction (3,) of a line through ``position``.
             weight: one number, or one for each world axis: ``weight=(1, 1, 0)`` leaves the height free.

@@ -291,7 +291,7 @@ def solve_path(
         start: first joint values (dof,), or (paths..., dof). If they do not meet the first goals, the path begins at
             the solution nearest to them. By default the planner chooses.
         times: times of the frames (frames,), in seconds, increasing; or
-        rate: frames a second; or
+        rate: frames per second; or
         duration: time from the first frame to the last, in seconds. Without any of them it is one second, and speed
             limits do not count.
         end: last joint values (dof,), or (paths..., dof), as ``start``.

@@ -95,7 +95,7 @@ def test_a_stream_of_a_source_that_stands_stands():
     steps = [stream.step(HUMAN.rest) for _ in range(30)]
     assert np.ptp([step.q for step in steps], axis=0).max() < 1e-6
     assert steps[-1].touching == {"left": (True, True), "right": (True, True)}
-    assert "60 frames a second, 3 behind" in repr(stream)
+    assert "60 frames per second, 3 behind" in repr(stream)
 
 
 @pytest.mark.parametrize("delay", [-0.1, 1.5, np.nan, "long", None])

@@ -274,7 +274,7 @@ def test_a_standing_arm_that_is_pushed_is_not_driven_back_though_its_readings_re
     readings = Readings(ARM, [])
     q = ARM.rest
     readings.begin(Reading(0.0, q, np.nan, 0.0))
-    for k in range(100):  # at 50 readings a second, all the same
+    for k in range(100):  # at 50 readings per second, all the same
         readings.wrote(0.02 * k, q)
         assert readings.add(Reading(0.02 * k, q, np.nan, 0.02 * k), True) == ""
     pushed = q + push * np.eye(6)[1]  # more than 0.1 rad and twice the way at full speed in 0.02 s, 0.23 rad in all
@@ -343,10 +343,10 @@ def test_an_arm_that_is_too_slow_is_told_so(ages: Ages) -> None:
     loop, kept, *_ = driven(Slow(ARM))
     with loop:
         assert until(lambda: "read() and write() take" in kept.held)
-        assert "at least 11 readings a second are needed" in kept.held
+        assert "at least 11 readings per second are needed" in kept.held
     loop, kept, *_ = driven(SimulatedArm(ARM), rate=5.0)
     with loop:
-        assert until(lambda: "its rate is 5 readings a second; at least 11 readings" in kept.held)
+        assert until(lambda: "its rate is 5 readings per second; at least 11 readings" in kept.held)
 
 
 # -- readings and grippers ---------------------------------------------------------------------------------------------

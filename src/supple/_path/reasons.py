@@ -65,7 +65,7 @@ def open_end(linkage: Linkage, gap: Array) -> Iterator[str]:
         count = int((size > LARGEST_GAP).sum())
         others = f" (and {count - 1} more with less)" if count > 1 else ""
         yield (
-            f"the last frame does not end where it shall: {linkage.names[joint]} is {size[joint]:.3g} "
+            f"the last frame does not end where it should: {linkage.names[joint]} is {size[joint]:.3g} "
             f"{linkage.units[joint]} away{others}, no continuous way there was found"
         )
 

@@ -34,7 +34,7 @@ def frame_times(frames: int, times: ArrayLike | None, rate: float | None, durati
             raise BadInput(f"times must increase: {float(when[i])!r} s is followed by {float(when[i + 1])!r} s")
         return when, True
     if rate is not None:
-        return np.arange(frames) / _check.positive(rate, "rate", "frames a second"), True
+        return np.arange(frames) / _check.positive(rate, "rate", "frames per second"), True
     whole = 1.0 if duration is None else _check.positive(duration, "duration", "seconds")
     return np.linspace(0, whole, frames), duration is not None
 

@@ -1,4 +1,4 @@
-"""What a source body's frames ask of a target body: where its parts shall be, in the target's proportions."""
+"""What a source body's frames ask of a target body: where its parts should be, in the target's proportions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _POINTS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class PoseTargets:
-    """Frames that parts of the target shall have, for each of n frames of time."""
+    """Frames that parts of the target should have, for each of n frames of time."""
 
     pelvis: Array
     """Frame of the pelvis (n, 4, 4)."""
@@ -39,7 +39,7 @@ class PoseTargets:
     feet: dict[str, Array]
     """Frame of each foot (n, 4, 4)."""
     knees: dict[str, Array]
-    """A point (n, 3) that each knee shall point to."""
+    """A point (n, 3) that each knee should point to."""
     arms: dict[str, tuple[Array, Array]]
     """Ways (n, 3) from the shoulder to the elbow and from there to the wrist, in metres."""
     hands: dict[str, Array]
@@ -162,7 +162,7 @@ def soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
 def filtered(
     pair: Correspondence, frames: Frames, ground: float, width: float
 ) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Positions (n, 3) of the source's points above the ground, and rotations (n, 3, 3) that parts of the target shall
+    """Positions (n, 3) of the source's points above the ground, and rotations (n, 3, 3) that parts of the target should
     have, filtered in time.
     """
     places = {name: i for i, name in enumerate(frames)}
@@ -206,7 +206,7 @@ def ahead_of_foot(pair: Correspondence, points: dict[str, Array], forward: Array
 
 
 def _lean(pair: Correspondence, points: dict[str, Array], pelvis: Array, contacts: dict[str, Contacts]) -> Array:
-    """How far (n, 3) the target's pelvis shall be behind the source's, so that it stands over its feet as at rest: by
+    """How far (n, 3) the target's pelvis should be behind the source's, so that it stands over its feet as at rest: by
     the median of the frames in which both feet are flat, or one if never both, and the legs on them nearly straight.
     """
     forward = forward_over_ground(pair.target, pelvis)
@@ -274,7 +274,7 @@ def too_high(target: Body, pelvis: Array, feet: dict[str, Array]) -> Array:
 def knee_points(
     pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float
 ) -> Array:
-    """Points (n, 3) that a knee shall point to: as far from the leg's line as the source's, and forward of it, between
+    """Points (n, 3) that a knee should point to: as far from the leg's line as the source's, and forward of it, between
     the directions of pelvis and foot: an ankle twists little.
 
     Where a leg is nearly straight a small motion of the source's knee is a large turn: the direction is filtered once

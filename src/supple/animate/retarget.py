@@ -67,7 +67,7 @@ class Retarget:
 
         Args:
             source: the figure of the clips; up is z and lengths are in metres.
-            target: the figure or robot that shall move. One without a floating joint gets one.
+            target: the figure or robot that should move. One without a floating joint gets one.
             source_map: which links of the source are which parts of the body; by default found by their names.
             target_map: the same for the target.
             source_rest: joint values (dof,) with which the source stands upright, if not those at rest.
@@ -134,7 +134,7 @@ class Retarget:
         """A target that follows frame by frame, for clips that are not known before they come.
 
         Args:
-            rate: frames a second.
+            rate: frames per second.
             ground: height at which the source's soles stand, in metres; of a recorded clip, `ground` finds it.
             delay: how far the stream looks ahead, and so how late its poses come, in seconds; rounded to frames.
                 With less, feet slide and joints shake more.
@@ -216,7 +216,7 @@ class Retarget:
         return q
 
     def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array, dt: float) -> None:
-        """Solves a limb whose end shall have rotations (n, 3, 3), on a base with rotations (n, 3, 3) in the world."""
+        """Solves a limb whose end should have rotations (n, 3, 3), on a base with rotations (n, 3, 3) in the world."""
         if limb.linkage.dof:
             goals = _core.turn_goals(base, wanted)
             q[:, limb.columns] = limb.solve(goals, q[:, limb.columns], chained=False)

@@ -33,7 +33,7 @@ class StanceView:
     """The direction forward over ground (n, 3)."""
     feet: dict[str, FootView]
     knees: dict[str, Array]
-    """Points (n, 3) that the knees shall point to."""
+    """Points (n, 3) that the knees should point to."""
 
     def rows(self, rows: Any, feet: dict[str, Array]) -> _Ahead:
         """Some of the frames, with frames of the feet (n, 4, 4)."""

@@ -82,7 +82,7 @@ class RetargetStream:
     def __init__(self, retarget: Retarget, rate: float, ground: float, delay: float) -> None:
         """See `Retarget.stream`."""
         if not 1 <= _check.real(rate) <= 10_000:
-            raise BadInput(f"rate must be from 1 to 10000 frames a second, got {_check.short(rate)}")
+            raise BadInput(f"rate must be from 1 to 10000 frames per second, got {_check.short(rate)}")
         if not abs(_check.real(ground)) <= 1e6:
             raise BadInput(f"ground must be a finite number of metres, got {_check.short(ground)}")
         if not 0 <= _check.real(delay) <= _MOST_DELAY:
@@ -102,7 +102,7 @@ class RetargetStream:
 
     def __repr__(self) -> str:
         return (
-            f"<RetargetStream of {self._retarget.target.name!r}: {1 / self._dt:g} frames a second, "
+            f"<RetargetStream of {self._retarget.target.name!r}: {1 / self._dt:g} frames per second, "
             f"{self.delay_frames} behind; .step(q), .finish()>"
         )
 

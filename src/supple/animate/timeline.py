@@ -119,7 +119,7 @@ class Timeline:
 
         Args:
             time: in seconds.
-            goal: what the link shall reach: one goal, of any kind.
+            goal: what the link should reach: one goal, of any kind.
             base: the link that carries the limb, which only moves below it; by default all joints may move.
             ease: whether the path stops at the key.
             blend: time in seconds in which the limb goes over from its keyed pose to the path before the first key of
@@ -164,7 +164,7 @@ class Timeline:
         return max(self._times())
 
     def motion(self, rate: float = 60.0, *, progress: bool | None = None) -> Motion:
-        """The motion from the first key to the last at ``rate`` frames a second.
+        """The motion from the first key to the last at ``rate`` frames per second.
 
         With key goals, no joint is faster than its speed limit; joints that turn and have none keep to 20 rad/s. Where
         goals cannot be met, each frame goes on from the one before to the nearest pose, without a jump, and a warning
@@ -173,7 +173,7 @@ class Timeline:
         ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         if not 0 < _check.real(rate) < math.inf:
-            raise BadInput(f"rate must be a positive number of frames a second, got {_check.short(rate)}")
+            raise BadInput(f"rate must be a positive number of frames per second, got {_check.short(rate)}")
         length = (self.end - self.start) * rate
         size = 8 * _ARRAYS * self.linkage.dof
         check_memory(length, size, f"the keys are from {self.start:g} to {self.end:g} s; take a lower rate")

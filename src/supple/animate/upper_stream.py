@@ -64,7 +64,7 @@ class UpperStream:
                 q[part.columns] = smoothed(rows, _SMOOTH * self._width)[self._past]
 
     def _turn(self, q: Array, limb: Limb, base: Array, wanted: Array) -> None:
-        """Solves a limb in q (dof,) whose end shall have a rotation (3, 3), on a base with a rotation (3, 3)."""
+        """Solves a limb in q (dof,) whose end should have a rotation (3, 3), on a base with a rotation (3, 3)."""
         if limb.linkage.dof:
             goals = _core.turn_goals(base[None], wanted[None])
             q[limb.columns] = limb.solve(goals, self._rest[None, limb.columns], chained=False)[0]

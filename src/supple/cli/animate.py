@@ -17,7 +17,7 @@ from supple.cli.options import Json, Port, Search, check_folder, epilog, errors_
 from supple.errors import BadInput
 
 EPILOG = epilog(
-    "supple animate human                          pose a figure in the browser, key it, play it, export it",
+    "supple animate human                          pose a figure in the browser, set key poses, play, export",
     "supple animate --example > wave.json          a file to begin with",
     "supple animate wave.json                      wave.glb, which opens in any viewer",
     "supple animate wave.json --out wave.bvh --rate 30",
@@ -46,7 +46,7 @@ def animate(
             help="What is written: .glb, .gltf, .bvh, .npz, .csv or a picture; by default KEYS with .glb.",
         ),
     ] = None,
-    rate: Annotated[float, typer.Option("--rate", metavar="HZ", help="Frames a second.")] = 60.0,
+    rate: Annotated[float, typer.Option("--rate", metavar="HZ", help="Frames per second.")] = 60.0,
     plant: Annotated[bool, typer.Option("--plant", help="Feet that touch the ground do not slide.")] = False,
     page: Annotated[bool, typer.Option("--page", help="Open the keys on a page; write nothing.")] = False,
     port: Port = 8080,
@@ -58,13 +58,13 @@ def animate(
 ) -> None:
     """Make a motion from key poses and key goals, in a file or in the browser.
 
-    With a figure, or with --page, a page is served until Ctrl-C: drag hands, feet, gaze, elbows and knees, key the
-    poses in time, play them and download the motion. It needs the extra "view".
+    With a figure, or with --page, a page is served until Ctrl-C: drag hands, feet, gaze, elbows and knees, set key
+    poses, play them and download the motion. It needs the extra "view".
 
     KEYS has a "figure", which is a file or a bundled model, and lists of "poses" and "goals", each with its "time" in
-    seconds. Poses give joint values by name, in degrees; goals say where a link shall be: "position", "rpy", "look_at"
-    or "pole". Between key poses joints ease in and out. Between key goals of a link its limb, which begins at "base",
-    follows a path. `supple animate --example` prints a file to begin with.
+    seconds. Poses give joint values by name, in degrees; goals say where a link should be: "position", "rpy", "look_at"
+    or "pole". Between key poses joints start and end slowly. Between key goals of a link its limb, which begins at
+    "base", follows a path. `supple animate --example` prints a file to begin with.
     """
     if example:
         typer.echo(EXAMPLE, nl=False)

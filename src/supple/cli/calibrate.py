@@ -35,7 +35,7 @@ def calibrate(
     port: Annotated[
         str | None,
         typer.Option(
-            "--port", help="Serial port of a bus that LeRobot knows. Motors are numbered from 1, as the joints."
+            "--port", help="Serial port of a bus that LeRobot knows. Motor 1 moves the first joint, and so on."
         ),
     ] = None,
     kind: Annotated[str, typer.Option("--kind", metavar="feetech|dynamixel", help="The kind of that bus.")] = "feetech",
@@ -49,7 +49,7 @@ def calibrate(
             "with sync_read and sync_write. The file is run.",
         ),
     ] = None,
-    unit: Annotated[str, typer.Option("--unit", metavar="ticks|degrees", help="What the bus counts in.")] = "ticks",
+    unit: Annotated[str, typer.Option("--unit", metavar="ticks|degrees", help="Unit of the bus.")] = "ticks",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
     search: Search = None,
 ) -> None:

@@ -19,7 +19,7 @@ from supple.read import motion_file as reader
 
 EPILOG = epilog(
     "supple convert walk.bvh walk.glb --unit cm          a clip in centimetres, for any viewer",
-    "supple convert walk.bvh slow.bvh --rate 30          the same clip with 30 frames a second",
+    "supple convert walk.bvh slow.bvh --rate 30          the same clip with 30 frames per second",
     "supple convert walk.glb walk.csv                    joint values in a table",
     "supple convert wave.npz wave.glb --linkage panda    a motion of a bundled arm",
     "supple convert robot.urdf robot.glb                 a robot at rest",
@@ -77,7 +77,7 @@ def convert(
     rate: Annotated[
         float | None,
         typer.Option(
-            "--rate", metavar="HZ", help="Write so many poses a second; by default the keys of A (pictures: 25)."
+            "--rate", metavar="HZ", help="Poses per second to write; by default the keys of A (pictures: 25)."
         ),
     ] = None,
     start: Annotated[
@@ -105,11 +105,11 @@ def convert(
     .bvh, .gltf and .glb hold a figure and its motion. .npz and .csv hold joint values in time: to read them, give the
     linkage. A robot description or a bundled model has no motion: it is written at rest, with one key.
 
-    A .bvh does not say its unit. Without --unit its numbers are taken as metres, which makes a person in centimetres
-    170 m tall: give the unit. CMU's clips have a unit of 0.056444 m. A .glb is in metres with y up.
+    A .bvh does not say its unit. Without --unit its numbers are taken as metres, and a person in centimetres is 170 m
+    tall: give the unit. CMU's clips have a unit of 0.056444 m. A .glb is in metres with y up.
 
-    .gif and .webp are animated pictures, with --rate pictures a second (25); .png, .svg and .pdf show eight poses side
-    by side. Pictures need the extra "plot".
+    .gif and .webp are animated pictures, with --rate pictures per second (25); .png, .svg and .pdf show eight poses
+    side by side. Pictures need the extra "plot".
     """
     with errors_to_stderr():
         ending = target.suffix.lower()

@@ -26,7 +26,7 @@ def figures(
         typer.Option(
             "--only",
             metavar="N",
-            help="Draw only these figures, such as 5.20, by commas or repeated; default all. All tables are printed.",
+            help="Draw only these figures, such as 5.20, with commas or repeated; default all. All tables are printed.",
             autocompletion=completion.figures,
         ),
     ] = None,

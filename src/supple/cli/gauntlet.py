@@ -37,7 +37,7 @@ def gauntlet(
     only: Annotated[
         str,
         typer.Option(
-            "--only", metavar="S4,S5", help="Only these hazards: keys or their beginnings, with commas; all by default."
+            "--only", metavar="S4,S5", help="Only hazards whose keys begin so, with commas; all by default."
         ),
     ] = "",
     picture: Annotated[

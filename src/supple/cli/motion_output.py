@@ -12,11 +12,11 @@ FIGURES = (".bvh", ".gltf", ".glb")
 PICTURES = (".gif", ".webp", ".png", ".svg", ".pdf")
 ENDINGS = (*FIGURES, *TABLES, *PICTURES)
 _SHEETS = (".png", ".svg", ".pdf")
-_PICTURE_RATE = 25.0  # a second, of an animated picture
+_PICTURE_RATE = 25.0  # per second, of an animated picture
 
 
 def save(motion: Motion, path: Path) -> None:
-    """Write a motion in the format of the ending: animation files in metres with y up, pictures with 25 a second."""
+    """Write a motion in the format of the ending: animation files in metres with y up, pictures with 25 per second."""
     ending = path.suffix.lower()
     if ending in PICTURES:
         draw(motion, path)
@@ -27,7 +27,7 @@ def save(motion: Motion, path: Path) -> None:
 
 
 def draw(motion: Motion, path: Path, rate: float | None = None) -> None:
-    """Write a picture: animated, with ``rate`` pictures a second (25), or a contact sheet."""
+    """Write a picture: animated, with ``rate`` pictures per second (25), or a contact sheet."""
     from supple.view import image  # slow to import
     from supple.view.motion import animated_picture, contact_sheet
 

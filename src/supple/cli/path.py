@@ -244,7 +244,7 @@ def _lines(done: PathSolution, seconds: float, timed: bool) -> list[str]:
     lines.append(f"  nearest limit {margin:.3g}{common} away; smallest singular value {value:.3g}")
     why = done.why.replace(RETIME, RETIME.replace("retime=True", "--retime"))
     lines += [f"  {reason}" for reason in why.split("; ") if reason]
-    lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames a second")
+    lines.append(f"  planned in {seconds:.3g} s, {len(motion) / max(seconds, 1e-9):,.0f} frames per second")
     return lines
 
 

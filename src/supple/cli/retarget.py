@@ -39,7 +39,7 @@ def retarget(
         typer.Option(
             "--to",
             metavar="FILE|NAME",
-            help="The figure or robot that shall move: a file or a bundled model, such as g1 or human.",
+            help="The figure or robot that should move: a file or a bundled model, such as g1 or human.",
             autocompletion=completion.models_and_files,
             show_default=False,
         ),
@@ -68,11 +68,11 @@ def retarget(
         ),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", metavar="HZ", help="Frames a second; by default those of the clip.")
+        float | None, typer.Option("--rate", metavar="HZ", help="Frames per second; by default those of the clip.")
     ] = None,
     scale: Annotated[
         float | None,
-        typer.Option("--scale", metavar="X", help="Factor on steps and heights; by default the legs' ratio."),
+        typer.Option("--scale", metavar="X", help="Factor on steps and heights; by default the ratio of the legs."),
     ] = None,
     smooth: Annotated[
         float, typer.Option("--smooth", metavar="S", help="Width of the filter in time, in seconds; 0 for none.")
@@ -140,9 +140,9 @@ def _wrote_incomplete(path: Path, clip: Motion, target: Linkage) -> bool:
 
 
 def _resampled(clip: Motion, rate: float) -> Motion:
-    """The clip with so many frames a second, from its start as far as they go."""
+    """The clip with so many frames per second, from its start as far as they go."""
     if not 0 < rate < 1e6:
-        raise BadInput(f"--rate must be a positive number of frames a second, got {rate}")
+        raise BadInput(f"--rate must be a positive number of frames per second, got {rate}")
     times = clip.start + np.arange(int(clip.duration * rate + 1e-9) + 1) / rate
     return Motion(clip.linkage, times, clip.at(times))
 
@@ -172,5 +172,5 @@ def _report(clip: Path, path: Path, made: Retarget, motion: Motion, seconds: flo
         return
     output.print_text(
         f"{clip} -> {path}: {len(motion):,} frames of {made.target.name}, scale {made.scale:.3g}, "
-        f"{rate:,.0f} frames a second"
+        f"{rate:,.0f} frames per second"
     )

@@ -73,7 +73,7 @@ def table(
     names: Annotated[
         str | None,
         typer.Option(
-            "--names", metavar="NAMES", help="Names of the joints in --joints, with commas; - skips an entry."
+            "--names", metavar="NAMES", help="The joint of each entry of --joints, with commas; - for no joint."
         ),
     ] = None,
     pose: Annotated[
@@ -99,7 +99,7 @@ def table(
     ] = False,
     episode: Annotated[
         str | None,
-        typer.Option("--episode", metavar="COLUMN", help="Tells episodes apart [default: episode_index, or the file]."),
+        typer.Option("--episode", metavar="COLUMN", help="Which episode a row is in [default: episode_index, or the file]."),
     ] = None,
     time: Annotated[
         str | None,
@@ -114,7 +114,7 @@ def table(
         typer.Option(
             "--rate",
             metavar="HZ",
-            help="path, track: rows per second. track needs it, but for a LeRobot dataset, which has its own.",
+            help="path, track: rows per second. track needs it, except for a LeRobot dataset, which has its own.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -131,7 +131,7 @@ def table(
         typer.Option(
             "--prefix",
             metavar="TEXT",
-            help="Put before outcome, position_error, angle_error, reconfigured; nothing by default.",
+            help="Begins the names of outcome, position_error, angle_error, reconfigured; nothing by default.",
         ),
     ] = "",
     single: Annotated[bool, typer.Option("--float32", help="Write float32; float64 by default.")] = False,
@@ -139,7 +139,7 @@ def table(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show files, rows and columns; write nothing.")] = False,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, metavar="N", help="Files at the same time. Default: one per core, at most 8."),
+        typer.Option("--workers", min=1, metavar="N", help="Files worked on at once; one per core, at most 8."),
     ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Work on a Ray cluster, or start Ray here.")] = False,
     address: Annotated[

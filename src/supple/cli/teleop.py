@@ -80,7 +80,7 @@ def teleop(
         ),
     ] = "supple",
     scale: Annotated[
-        float, typer.Option(min=0.01, max=100, help="Motion of the arm over motion of the operator's hand.")
+        float, typer.Option(min=0.01, max=100, help="Metres that the arm moves for one metre of the handle or device.")
     ] = 1.0,
     rate: Annotated[float, typer.Option(min=10, max=5000, help="Ticks of the loop per second.")] = 300.0,
     record: Annotated[
@@ -95,8 +95,8 @@ def teleop(
     host: Annotated[
         str,
         typer.Option(
-            help="Address of the page. 0.0.0.0 lets other machines in: whoever reaches the port and knows the printed "
-            "token can drive the arm."
+            help="Address of the page. 0.0.0.0 lets other machines in: anyone who reaches the port and knows the "
+            "printed token can drive the arm."
         ),
     ] = "127.0.0.1",
     arm: Annotated[
@@ -114,22 +114,25 @@ def teleop(
             "--arm-rate",
             min=1,
             max=2000,
-            help="Readings and writes of that arm per second; by default its own rate, or 100.",
+            help="Readings and writes of the real arm per second; by default its own rate, or 100.",
         ),
     ] = None,
     on_exit: Annotated[
-        str, typer.Option("--on-exit", metavar="hold|release", help="At the end that arm keeps its pose, or goes limp.")
+        str,
+        typer.Option(
+            "--on-exit", metavar="hold|release", help="At the end the real arm keeps its pose, or its torque goes off."
+        ),
     ] = "hold",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     search: Search = None,
 ) -> None:
     """Drive an arm in the browser, until Ctrl-C, SIGTERM or SIGHUP.
 
-    Drag the handle at the end effector: the arm follows, and the panel shows its state and the reason. The keys I J K L
-    and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
-    a textbook method to compare. With another --source the page only shows the arm. With --arm a real arm follows;
-    Escape or the red button stops it, in every browser. With a recording the command ends when it has been played,
-    unless a browser shows the page then.
+    Drag the handle at the end effector: the arm follows, and the panel shows its status and the reason. The keys I J K
+    L and U O move the handle too; with Shift they rotate it. Move it out of reach or through a singularity, and choose
+    a textbook method to compare. With --arm a real arm follows; Escape or the red button stops it, in every browser.
+    With another --source the page only shows the arm. If the source is a recording, the command ends after it, unless a
+    browser shows the page then.
 
     Needs the extra "teleop": pip install 'supple[teleop]'.
     """
@@ -210,7 +213,7 @@ def _print_addresses(name: str, page: Page, host: str, requested_port: int, loca
 
 
 def _recording_ended(page: Page, opened: bool) -> Callable[[], bool]:
-    """A function that says whether the command shall end: the recording has ended, and no browser showed it then.
+    """A function that says whether the command should end: the recording has ended, and no browser showed it then.
 
     ``opened``: whether a browser was opened; it may need a moment to connect.
     """

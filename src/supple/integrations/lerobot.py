@@ -26,7 +26,7 @@ from supple.tracker import Recover, Tracker
 __all__ = ["ACCELERATION", "RobotKinematics", "motors"]
 ACCELERATION = 40.0
 """rad/s^2: what LeRobot sets a Feetech STS3215 to: 254 times 100 steps/s^2, of 4096 steps a turn."""
-_FASTEST = 1e4  # calls a second
+_FASTEST = 1e4  # calls per second
 _LONGEST = 0.1  # s; a call counts as at most so long after the one before
 _PAUSE = 0.5  # s without a call after which the arm may have been moved by someone else
 _MOVED = math.radians(3)  # what counts as moved in such a pause
@@ -102,7 +102,7 @@ class RobotKinematics:
             sign: -1 for a motor that turns the other way round than its joint, else 1: one number, one for each of
                 ``joint_names``, or by name. joint = sign (motor - offset).
             offset: what a motor counts where its joint is at 0 in the description, in degrees: as ``sign``.
-            fps: calls a second; None to measure the time between calls. Of a longer pause 0.1 s counts.
+            fps: calls per second; None to measure the time between calls. Of a longer pause 0.1 s counts.
             acceleration: bound for each joint of `linkage`, in rad/s^2; that of the description, if it has a lower one.
                 This and the options after it are those of `Solver.track`, in radians.
             jerk: as in `Solver.track`.
@@ -122,9 +122,9 @@ class RobotKinematics:
         self.linkage = _chain(whole, self.target_frame_name, self.joint_names)
         self._columns = [self.joint_names.index(name) for name in self.linkage.names]
         self.motors = motors(self.joint_names, sign, offset)
-        rate = None if fps is None else _check.positive(fps, "fps", "calls a second")
+        rate = None if fps is None else _check.positive(fps, "fps", "calls per second")
         if rate is not None and rate > _FASTEST:
-            raise BadInput(f"fps must be at most {_FASTEST:g} calls a second, got {_check.short(fps)}")
+            raise BadInput(f"fps must be at most {_FASTEST:g} calls per second, got {_check.short(fps)}")
         self._dt = None if rate is None else min(1 / rate, _LONGEST)
         self._options: dict[str, Any] = {
             "acceleration": acceleration,

@@ -10,7 +10,7 @@ from supple.errors import BadInput
 from supple.teleop.latency import give_lock, keep_lock
 
 SLOWEST, FASTEST = 0.01, 100_000.0
-"""Least and most ticks a second of a loop, and readings a second of an arm."""
+"""Least and most ticks per second of a loop, and readings per second of an arm."""
 
 _MAX_OVERSLEEP = 1e-3  # s; a single long stall must not make the clock spin for long ever after
 

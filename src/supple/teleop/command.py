@@ -47,7 +47,7 @@ class Command(metaclass=_renamed.HidesOldNames):
     buttons: int
     """Bit k is set while button k is down."""
     grippers: tuple[float | None, ...]
-    """How far each gripper shall open: 0 closed to 1 open; None: it stays as it is now. Empty: nothing new, it goes on
+    """How far each gripper should open: 0 closed to 1 open; None: it stays as it is now. Empty: nothing new, it goes on
     to where the last command wanted it. A gripper moves whether or not its hand is engaged."""
 
     if not TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Command(metaclass=_renamed.HidesOldNames):
 
     @property
     def gripper(self) -> float | None:
-        """How far the first gripper shall open: 0 closed to 1 open; None if it is not given."""
+        """How far the first gripper should open: 0 closed to 1 open; None if it is not given."""
         return self.grippers[0] if self.grippers else None
 
     @property
@@ -200,7 +200,7 @@ def _check_sequence(values: object, what: str, of: str) -> None:
 
 
 def _opening(value: float) -> float:
-    """How far a gripper shall open, from 0 to 1."""
+    """How far a gripper should open, from 0 to 1."""
     opening = _check.finite_or_not(value, "gripper")
     if not 0 <= opening <= 1:
         hint = "; divide an opening from 0 to 100 by 100" if 1 < opening <= 100 else ""

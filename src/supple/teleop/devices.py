@@ -37,7 +37,7 @@ class Reading(NamedTuple):
     alive: bool = True
     """False if a deflected device has sent no report for a while: it may be unplugged."""
     grip: int = 0
-    """-1 while the gripper shall close, 1 while it shall open, 0 to leave it as it is."""
+    """-1 while the gripper should close, 1 while it should open, 0 to leave it as it is."""
 
 
 class Device(Protocol):

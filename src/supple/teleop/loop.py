@@ -109,7 +109,7 @@ class Loop:
             mapping: how the hand moves the goal; for several links, one mapping for each.
             tracker: of one arm. When the loop begins, it is reset to its joint values, at rest.
             sink: where ticks go: a `Sink`, or any function of a `Tick`.
-            rate: ticks a second.
+            rate: ticks per second.
             patience: how long the operator may be silent or late, in seconds.
             measured: returns the measured joint values of the arm (dof,), or None; see `Tracker.step`. It must not
                 block.

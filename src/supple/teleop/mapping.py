@@ -65,7 +65,7 @@ class Mapping(metaclass=_renamed.HidesOldNames):
             box: lowest and highest position (3,) of a goal, in metres in world axes; None: unlimited. A goal that is
                 already outside is not moved by the box; it may only come nearer.
             filter: smooths the hand; see `OneEuro` for its lag. It must not be shared with another mapping.
-            gripper_speed: most openings a second of the gripper: 2.0 opens it fully in half a second.
+            gripper_speed: most openings per second of the gripper: 2.0 opens it fully in half a second.
             gripper_range: what 0 and 1 of the operator are for the gripper, both within 0 closed and 1 open:
                 ``(0.2, 0.8)`` for less than its whole way, ``(1, 0)`` for a lever that works the other way round.
         """
@@ -77,12 +77,12 @@ class Mapping(metaclass=_renamed.HidesOldNames):
 
     @property
     def gripper_speed(self) -> float:
-        """Most openings a second of the gripper; one opening is its whole way."""
+        """Most openings per second of the gripper; one opening is its whole way."""
         return self._gripper_speed
 
     @gripper_speed.setter
     def gripper_speed(self, value: float) -> None:
-        self._gripper_speed = _check.positive(value, "gripper_speed", "openings a second")
+        self._gripper_speed = _check.positive(value, "gripper_speed", "openings per second")
 
     @property
     def gripper_range(self) -> tuple[float, float]:

@@ -30,7 +30,7 @@ class Robot(Protocol):
     - ``release()``: torque off, for ``on_exit="release"``,
     - ``connect()``: open the bus again after a failure,
     - ``close()``: called last,
-    - ``rate``: readings a second that the bus can do,
+    - ``rate``: readings per second that the bus can do,
     - ``limited``: why it does not go where it is sent, as at the limit of a motor; else empty.
     """
 

@@ -183,9 +183,9 @@ class Connection:
     @property
     def _slow(self) -> str:
         """Why the arm can never be read often enough; empty if it can."""
-        least = f"at least {math.floor(1 / MAX_AGE) + 1} readings a second are needed"
+        least = f"at least {math.floor(1 / MAX_AGE) + 1} readings per second are needed"
         if 1 / self.rate >= MAX_AGE:
-            return f"its rate is {self.rate:g} readings a second; {least}"
+            return f"its rate is {self.rate:g} readings per second; {least}"
         return f"its read() and write() take {1e3 * self._took:.0f} ms; {least}" if self._took >= MAX_AGE else ""
 
     def _inside(self, q: Array) -> Array:

@@ -195,7 +195,7 @@ class SimulatedGripper:
     """The gripper of a simulated arm."""
 
     def __init__(self, arm: SimulatedArm, opening: float = 0.5, fastest: float = 5.0) -> None:
-        """Open so far, 0 closed to 1 open; it moves by at most ``fastest`` openings a second."""
+        """Open so far, 0 closed to 1 open; it moves by at most ``fastest`` openings per second."""
         self._arm, self._opening, self._target, self._fastest = arm, opening, opening, fastest
         self.step = 0.0
         """The greatest change from one target to the next."""

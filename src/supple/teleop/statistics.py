@@ -18,7 +18,7 @@ class Statistics:
 
     def __init__(self, rate: float) -> None:
         self.rate = _check.positive(rate, "rate")
-        """Requested ticks a second."""
+        """Requested ticks per second."""
         self.ticks = 0
         """Ticks that ran."""
         self.missed = 0

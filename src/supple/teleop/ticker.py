@@ -43,7 +43,7 @@ class Errand:
     """Called in the loop's thread when it is there."""
     move: JointMove | None = None
     cancelled: bool = False
-    """Whether it shall end as soon as the arm has braked."""
+    """Whether it should end as soon as the arm has braked."""
 
 
 class Ticker:

@@ -205,7 +205,7 @@ def animated_picture(
     Args:
         motion: the motion.
         path: the file.
-        rate: pictures a second.
+        rate: pictures per second.
         height: of the picture in pixels.
         turn: angle from the x axis at which the camera stands, in radians.
         progress: True and False show a bar always or never; None only on a terminal.
@@ -222,7 +222,7 @@ def animated_picture(
     if file.suffix.lower() not in (".gif", ".png", ".webp"):
         raise BadInput(f"an animated picture is written as .gif, .png or .webp, not as {file}")
     if not 0 < rate <= 100:
-        raise BadInput(f"rate must be from 0 to 100 pictures a second, got {rate:g}")
+        raise BadInput(f"rate must be from 0 to 100 pictures per second, got {rate:g}")
     if not 16 <= height <= 4000:
         raise BadInput(f"height must be from 16 to 4000 pixels, got {height}")
     if motion.duration * rate > 5000:

@@ -134,7 +134,7 @@ class HandleSource:
         self.answers: Callable[[float], bool] = lambda now: True
         """Whether the browser that drives answers at a time."""
         self.openings: list[float | None] = []
-        """How far each gripper shall open, 0 closed to 1 open; None: as it is."""
+        """How far each gripper should open, 0 closed to 1 open; None: as it is."""
         self.forget_grippers()
         self._silent_since = math.inf
         self._other = other

@@ -44,7 +44,7 @@ class Session:
         Args:
             arm: the arm.
             method: name of the method, of `METHODS`.
-            rate: ticks a second.
+            rate: ticks per second.
             scale: metres of a goal for a metre of its handle.
             other: a source in place of the handles.
             robot: a real arm that follows; its pose is where the loop begins.

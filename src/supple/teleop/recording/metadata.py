@@ -52,7 +52,7 @@ class Metadata:
     links: tuple[str, ...]
     """The driven end effectors."""
     rate: float
-    """Requested ticks a second."""
+    """Requested ticks per second."""
     start: Array
     """Joint values (dof,) when the recorder was made."""
     tracker: dict[str, Any]

@@ -47,7 +47,7 @@ class Recorder:
         Args:
             path: the file, in a folder that exists. If the file exists, `FileExistsError` is raised.
             tracker: the tracker that will be driven, of one arm.
-            rate: ticks a second, for the metadata; a `Loop` that writes to the recorder sets its own.
+            rate: ticks per second, for the metadata; a `Loop` that writes to the recorder sets its own.
             overwrite: whether an existing file may be overwritten.
         """
         self.path, self.lost, self.failure = Path(_check.file_name(path)), 0, ""

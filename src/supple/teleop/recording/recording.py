@@ -33,7 +33,7 @@ class Recording:
     solver: str
     """The solver it began with, as text."""
     rate: float
-    """Requested ticks a second."""
+    """Requested ticks per second."""
     start: Array
     """Joint values (dof,) when the recorder was made."""
     acceleration: Array

@@ -10,7 +10,7 @@ from supple.view.animator.keys import Keys
 
 
 def content(keys: Keys, figure: str, ending: str, rate: float) -> bytes:
-    """The bytes of a file: the motion at a rate in frames a second, or with ".json" the keys of ``figure``."""
+    """The bytes of a file: the motion at a rate in frames per second, or with ".json" the keys of ``figure``."""
     if ending == ".json":
         return written(keys.timeline, figure).encode("utf-8")
     motion = keys.sampled(rate)

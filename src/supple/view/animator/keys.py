@@ -99,7 +99,7 @@ class Keys:
         return self._motion
 
     def sampled(self, rate: float) -> Motion:
-        """The motion at a rate in frames a second; `BadInput` unless there are keys at two times."""
+        """The motion at a rate in frames per second; `BadInput` unless there are keys at two times."""
         if len(self.times) < 2:
             raise BadInput("a motion needs keys at two times: move the time, pose the figure, and press `key pose`")
         return self._line.motion(rate, progress=False)
