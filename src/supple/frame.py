@@ -445,7 +445,7 @@ def _assemble(rotation: Array, position: Array) -> Array:
 _WRONG = (
     "",
     "a frame must be finite",
-    "the rotation of a frame must be orthonormal; this one is off by {:.3g}, and only 0.02 is mended",
+    "the rotation of a frame must be orthonormal; this one is off by {:.3g}, more than the 0.02 that is corrected",
     "the rotation of a frame must not mirror; its determinant is -1",
     "the last row of a frame must be 0 0 0 1",
 )

@@ -1,4 +1,7 @@
-"""Goal: what an end effector should reach: a frame or a part of it, a point to look at, a distance; or the mass."""
+"""Goal: what an end effector should reach: a frame or a part of it, a point to look at, a distance.
+
+Or where the centre of mass should be.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,11 @@ CENTER_OF_MASS = "centre of mass"
 
 
 class Goal:
-    """The goal of one link: a frame, a position, an orientation, or an axis along a direction. A frozen value.
+    """What one link should reach. A frozen value, which threads may share.
 
-    Or an axis that looks at a point, or a distance from a point or a line. Positions, orientations, directions and
-    points to look at may have leading axes, which mean many problems at once; they broadcast. Threads may share a goal.
+    A goal is a frame, a position, an orientation, an axis along a direction, an axis that points at a point, or a
+    distance from a point or a line. Positions, orientations, directions and points to look at may have leading axes,
+    which mean many problems at once; they broadcast.
 
     >>> from supple import Goal
     >>> Goal("hand", position=[0.3, 0, 0.5])
@@ -61,9 +65,9 @@ class Goal:
     _frame: Frame | None  # of a goal that is one frame and nothing else: the fields come from it when they are read
     _frames: Any  # of a goal without _frame: the same, frames (..., 4, 4) in the memory of a GPU; or None
     link: str
-    """Name of the end effector; "centre of mass" of a goal for that."""
+    """Name of the end effector; "centre of mass" in a goal for it."""
     position: Array | None
-    """Position of its point (..., 3), in metres, or None; with `distance` or `line`, what the distance is from."""
+    """Position of its point (..., 3), in metres, or None; with `distance` or `line`, the point to measure from."""
     orientation: Array | None
     """Its rotation matrix (..., 3, 3), or None."""
     axis: Array | None
@@ -73,7 +77,7 @@ class Goal:
     look_at: Array | None
     """Points (..., 3) in metres that the axis through the link's point should pass through, ahead of it; or None."""
     line: Array | None
-    """Direction (3,), of length 1, of a line through `position` that `distance` is from; None: from the point."""
+    """Direction (3,), of length 1, of a line through `position`: `distance` is from this line. None: from the point."""
     pole: Array | None
     """Points (..., 3) in metres that the elbow between a shoulder and the link's point should point to; or None."""
     point: Array
@@ -83,18 +87,18 @@ class Goal:
     distance: float | None
     """Distance in metres that the link's point should have from `position`, or from the line through it; or None."""
     limb: tuple[str, str] | None
-    """The links whose joints are the shoulder and the elbow of `pole`; None: the two joints before the link's own."""
+    """The links that begin at the shoulder and at the elbow of `pole`; None: the two joints before the link's own."""
     relative_to: str | None
     """Name of another link whose axes take the place of the world's, or None."""
     weight: tuple[float, float, float] | None
-    """Weight of the position error along each axis; None: pi / reach, the paper's [D30]."""
+    """Weight of the position error along each axis; None: pi / reach, as in the paper [D30]."""
     turn_weight: tuple[float, float, float]
-    """Weight of the orientation error about each world axis (the first of them, for an axis)."""
+    """Weight of the orientation error about each world axis; for an axis, only the first counts."""
     slack: tuple[float, float, float]
     """Position errors within this box count as zero: half its sides along the world axes, in metres."""
     turn_slack: tuple[float, float, float]
-    """Orientation errors within these angles about the world axes count as zero, in radians; for an axis, three times
-    the half-angle of its cone."""
+    """Orientation errors within these angles about the world axes count as zero, in radians; for an axis, all three
+    are the half-angle of its cone."""
     priority: int
     """Goals with a lower number are met first, later ones as far as those allow."""
 
@@ -144,15 +148,15 @@ class Goal:
                 default the two joints before the link's own, without those that share an origin.
             point: the point (3,) of the link, in link axes, that ``position`` is for; its origin by default.
             relative_to: another link, which may move too: the goal is then given in the axes of that link, at its
-                origin, and so are weights, slacks and errors. Joints that move both links alike take no part.
+                origin, and so are weights, slacks and errors. Joints that move both links together do not affect it.
             weight: of the position error: one number, or one for each world axis; 0 leaves that axis free. By default
-                pi / reach, so that the whole workspace counts as half a turn; relative to another link, the larger
-                reach of the two.
+                pi / reach, so that the whole workspace counts as half a turn. For a goal relative to another link, the
+                reach is the larger one of the two.
             turn_weight: of the orientation error: one number, or one for each world axis; 0 leaves it free.
-            slack: position errors up to this count as zero, in metres: one number, or one for each world axis. Of a
-                distance, one number: it may be so much smaller or larger.
+            slack: position errors up to this count as zero, in metres: one number, or one for each world axis. For a
+                distance, one number: the distance may be smaller or larger by this much.
             turn_slack: orientation errors up to this count as zero, in radians: one number, or one about each world
-                axis. For an axis, one number: the half-angle of a cone around ``direction``, or around the axis
+                axis. For an axis, one number: the half-angle of a cone around ``direction``, or around the line
                 to ``look_at``.
             priority: goals with a lower number are met first, later ones as far as those allow.
         """

@@ -47,7 +47,7 @@ class Solver(metaclass=_renamed.HidesOldNames):
 
     The default method is a search from many seeds. The other methods of `supple.method` iterate from the start value:
     each iteration is an explicit Euler step q + dq, as in the chapter. The options damping, step_scale, halvings,
-    limit_escapes and patience are theirs; the search refuses them.
+    limit_escapes and patience are only for these methods; the search refuses them.
 
     >>> from supple import Goal, Solver, method, models
     >>> arm = models.planar3()
@@ -73,9 +73,9 @@ class Solver(metaclass=_renamed.HidesOldNames):
     """For the search: how freely each joint moves, as one number, (dof,), or by the joint's name. The default is 1; 0
     locks a joint at its start value."""
     max_iterations: int | None = None
-    """Most iterations. The default is 200; for the search it is 40,000, counted over all seeds."""
+    """Largest number of iterations. The default is 200; for the search it is 40,000, counted over all seeds."""
     timeout: float | None = None
-    """Most time for one solve by the search, in seconds. Without it results are the same to the bit on every run."""
+    """Time limit for one solve by the search, in seconds. Without it results are the same to the bit on every run."""
     tolerance: Tolerance = _TOLERANCE
     """When a goal counts as reached."""
     max_step: float = 1.0
@@ -284,26 +284,25 @@ class Solver(metaclass=_renamed.HidesOldNames):
             linkage: the linkage that moves.
             links: the end effectors, by name; or goals, whose components and weights are used.
             start: joint values (dof,) to start from, at rest, or (arms, dof) for many arms; rest by default.
-            acceleration: bound for each joint, per second squared: one number or (dof,). By default the linkage's own,
-                or else 15 rad/s^2 (and 15 reach/pi m/s^2, at most 10 m/s^2, for prismatic joints).
-            jerk: bound for each joint, per second cubed; by default reaches that acceleration in 6 ms. It yields to the
-                other bounds. One below acceleration / 40 ms lowers the acceleration in use.
+            acceleration: bound for each joint, per second squared: one number or (dof,). By default that of the
+                linkage; if it has none, 15 rad/s^2 (and 15 reach/pi m/s^2, at most 10 m/s^2, for prismatic joints).
+            jerk: bound for each joint, per second cubed; by default it allows that acceleration after 6 ms. It yields
+                to the other bounds. A jerk below acceleration / 40 ms lowers the acceleration in use.
             tolerance: within it the status is FOLLOWING; 1 mm and half a degree by default.
             smooth: delay of a low-pass of the commands, in seconds from 0 to 1: critically damped, second order, with
                 its corner at 1 / (pi smooth) Hz. `Step.lag` includes it. 0, the default, is no low-pass.
-            predict: how much later stamped commands of a slow device are read, in seconds from 0 to 0.1: a moving
-                command is moved on along its motion by this time, but never by more than 3 % of the reach and 6
-                degrees, and less where it slows down, stops or turns. `Step.lag` is smaller by the time in use, and
-                below 0 ahead of the newest sample. Commands without stamps or at every tick are not predicted. 0, the
-                default, is off.
-            recover: what an arm does that stands still away from a command which other joint values would reach.
-                "off": it stays. "slow": once the command has rested for a second it goes there at a low speed, if no
-                joint has to go more than 200 degrees and the end effector stays near the command on the way; the
-                status says RETURNING a quarter of a second before. "free": it goes at once, as fast as the bounds
-                allow and whatever the way.
-            speed: most speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it. Of a goal
-                relative to another link, the speed as that link sees it. A centre of mass takes only ``math.inf``.
-            turn_speed: most angular speed of the end effectors, in rad/s: one number or (goals,).
+            predict: time by which a moving command is predicted, in seconds from 0 to 0.1. It is moved on along its
+                motion, but never by more than 3 % of the reach and 6 degrees, and less where it slows down, stops or
+                turns. `Step.lag` is smaller by the time that is predicted, and negative beyond the newest sample. Only
+                commands with stamps from a slow device are predicted. 0, the default, is off.
+            recover: what a stuck arm does: it stands still, and other joint values would reach its command. "off": it
+                stays. "slow": once the command has rested for a second, the arm goes there at a low speed, if no joint
+                has to turn by more than 200 degrees and the end effector stays near the command on the way; the status
+                is RETURNING from a quarter of a second before. "free": it goes at once, as fast as the bounds allow
+                and by any way.
+            speed: largest speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it. For a goal
+                relative to another link it is the speed as that link sees it. A centre of mass takes only ``math.inf``.
+            turn_speed: largest angular speed of the end effectors, in rad/s: one number or (goals,).
             speed_scale: a factor on the speed limits of all joints, above 0 and at most 1.
             margin: as `Solver.margin`, which it replaces.
 

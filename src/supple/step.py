@@ -44,16 +44,16 @@ class TrackingStatus(Enum):
     """
 
     FOLLOWING = 0
-    """The end effectors are within tolerance of the command (after its stated lag)."""
+    """The end effectors are within tolerance of the command, as it was `Step.lag` seconds ago."""
     YIELDING = 1
     """The end effectors come no nearer: out of reach, at limits or along a singular direction."""
     LAGGING = 2
     """The end effectors come nearer; bounds of speed, acceleration or jerk delay them."""
     HELD = 3
-    """The arm brakes, then stands: the command is not finite, not a frame or beyond 1e12 m. Where dt is shorter than
+    """The arm brakes, then stands: the command is not finite, not a frame or beyond 1e12 m. If dt is shorter than
     1 us, 1e9 s or longer, or nan, nothing moves."""
     RETURNING = 4
-    """The arm goes, or is about to go, by itself to other joint values that reach the command; see `Solver.track`."""
+    """The arm goes by itself to other joint values that reach the command, or is about to; see `Solver.track`."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Step(metaclass=_renamed.HidesOldNames):
     def velocity(self) -> Array:
         """Joint velocities (dof,) at the end of the tick, per second; for dt up to 4 ms, the change of q over dt.
 
-        That of a ball joint is an angular velocity in the axes of its child, not the change of its values of q.
+        For a ball joint it is an angular velocity in the axes of its child, not the change of its values of q.
         """
         return self._part(1)
 
@@ -120,9 +120,9 @@ class Step(metaclass=_renamed.HidesOldNames):
 
     @property
     def sides(self) -> Array:
-        """The bound that each joint is at (dof,): -1, 1 position, -2, 2 speed, -3, 3 acceleration, 0 none.
+        """The bound that each joint is at (dof,): 1 position, 2 speed, 3 acceleration, 0 none.
 
-        -4, 4: the joint waits for the measured one, which is behind.
+        4: the joint waits for the measured one, which is behind. Negative for the lower bound.
         """
         return self._part(3)
 
@@ -136,8 +136,8 @@ class Step(metaclass=_renamed.HidesOldNames):
     def error(self) -> Array:
         """Goal minus end effector (goals, 6), at q or at ``measured`` if given: metres, then radians.
 
-        The goal is the command as it is followed, `goal`, after its lag and filters.
-        In world axes; of a goal with ``relative_to``, in the axes of that link.
+        The goal here is `goal`, the command after its lag and filters. In world axes; for a goal with ``relative_to``,
+        in the axes of that link.
         """
         k, count = 4 * self._tracker._dof, len(self._tracker.goals)
         part = self._result[..., k : k + 6 * count]
@@ -147,7 +147,7 @@ class Step(metaclass=_renamed.HidesOldNames):
     def goal(self) -> Array:
         """The command after filtering (goals, 12): rotation matrix row by row, then position in metres.
 
-        Of a step that is held, the command as it came; of a twist, its six numbers and zeros.
+        If the step is held, the command as it came; for a twist, its six numbers and zeros.
         """
         k, count = 4 * self._tracker._dof + 6 * len(self._tracker.goals), len(self._tracker.goals)
         part = self._result[..., k : k + 12 * count]
@@ -174,7 +174,7 @@ class Step(metaclass=_renamed.HidesOldNames):
     def lag(self) -> Array:
         """Age of the filtered command, in seconds: 0 unless commands come slowly, are smoothed, or tremble too much.
 
-        Below 0 where a command is predicted beyond its newest sample.
+        Negative if the command is predicted beyond its newest sample.
         """
         return self._number(_LAG)
 
@@ -200,10 +200,12 @@ class Step(metaclass=_renamed.HidesOldNames):
     def warnings(self) -> tuple[str, ...]:
         """What the operator of a single arm should know before it matters, in words.
 
-        Which joints move towards a limit that is near, with the way and the time left: near is a twelfth of the joint's
-        range, 60 degrees of two turns, and half a minute. One that is at its limit already is named by `why`. Which
-        joints are outside their limits and are brought back; a dt that counts as a shorter one; and measured
-        values that are not finite, which are not used.
+        - A joint moves towards a limit that is near: within a twelfth of its range (60 degrees for a range of two
+          turns) and half a minute. The text has the angle or distance and the time left. `why` names a joint that is
+          at its limit already.
+        - A joint is outside its limits and is brought back.
+        - dt counts as a shorter one.
+        - Measured values are not finite, and not used.
         """
         self._single("warnings")
         tracker = self._tracker

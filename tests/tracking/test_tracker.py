@@ -661,7 +661,7 @@ def test_a_step_that_is_held_names_its_cause(chosen):
         (
             frame.matrix @ np.diag([1.1, 1.1, 1.1, 1]),
             0.01,
-            "held: the rotation of the command is not orthonormal, it is off by 0.21, and only 0.02 is mended",
+            "held: the rotation of the command is not orthonormal, it is off by 0.21, more than the 0.02 that is corrected",
         ),
         (
             frame.matrix @ np.diag([1, 1, -1, 1]),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from supple.step import Step
 
 _FARTHEST = 1e12  # m, of a command
-_MENDABLE = 0.02  # the largest entry of |R R' - I| that the core mends
+_CORRECTED = 0.02  # the largest entry of |R R' - I| that the core corrects
 _SHORTEST_TICK = 1e-6  # s; in a shorter one the core moves nothing
 _ENDLESS_TICK = 1e9  # s; one as long or longer is not a time for the core
 
@@ -111,7 +111,7 @@ def held(commands: Array, dt: float | None) -> str:
         rotation = row[:9].reshape(3, 3)
         off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
         if off > _MENDABLE:
-            wrong_by = f"it is off by {off:.3g}, and only {_MENDABLE:g} is mended"
+            wrong_by = f"it is off by {off:.3g}, more than the {_CORRECTED:g} that is corrected"
             return f"held: the rotation of {which} is not orthonormal, {wrong_by}"
         if np.linalg.det(rotation) < 0:
             return f"held: the rotation of {which} is a reflection, its determinant is -1"

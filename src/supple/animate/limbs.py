@@ -202,7 +202,7 @@ class Root:
         """Up in the axes in which the joint moves (3,)."""
         moving = np.abs(self.up) > 1e-9
         self.rise = float((np.array(joint.speed[:3])[moving] / np.abs(self.up[moving])).min())
-        """Most that it goes up, in metres a second."""
+        """Most that it goes up, in metres per second."""
         self._before = parent.inverse().matrix
         self._after = (rest[joint.child].inverse() @ rest[link]).inverse().matrix
 

@@ -99,7 +99,7 @@ def table(
     ] = False,
     episode: Annotated[
         str | None,
-        typer.Option("--episode", metavar="COLUMN", help="Which episode a row is in [default: episode_index, or the file]."),
+        typer.Option("--episode", metavar="COLUMN", help="Which episode a row is in [episode_index, or the file]."),
     ] = None,
     time: Annotated[
         str | None,

@@ -18,7 +18,7 @@ from supple.frame import Array, Frame
 if TYPE_CHECKING:
     from supple.step import Step
 
-_ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I after rounded rotations were mended
+_ROTATION_TOLERANCE = 1e-6  # largest deviation of R R' from I after rounded rotations were corrected
 _OPTIONS = ("hand", "engaged", "stamp", "sequence", "buttons", "hands", "gripper", "grippers")
 _LARGEST_COUNT = 2**63 - 1
 _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
@@ -27,12 +27,12 @@ _MAX_DISTANCE = 1e6  # m along an axis; larger numbers may overflow later
 @_renamed.answers_old_names
 @dataclass(frozen=True, slots=True, init=False)
 class Command(metaclass=_renamed.HidesOldNames):
-    """The frames of the operator's hands at one moment, and how far they open the grippers. Frozen.
+    """The frames of the operator's hands at one moment, and how far the grippers should open. Frozen.
 
-    `Command(hand, stamp=t)` for one hand, `Command(hands=[left, right], stamp=t)` for one hand for each driven link.
-    `Command(hand, gripper=0.5)` and `Command(hands=..., grippers=[0, 1])` also set the grippers: 0 closed, 1 open.
-    A gripper that is not within 0 to 1 is refused. The frames are not checked here: with one that is not finite or not
-    rigid, the loop holds the arm.
+    A *hand* is the pose of one device. `Command(hand, stamp=t)` is for one driven link, `Command(hands=[left, right],
+    stamp=t)` has a hand for each. `Command(hand, gripper=0.5)` and `Command(hands=..., grippers=[0, 1])` also set the
+    grippers: 0 closed, 1 open. A gripper that is not within 0 to 1 is refused. The frames are not checked here: with
+    one that is not finite or not rigid, the loop holds the arm.
     """
 
     hands: tuple[Frame | None, ...]
@@ -220,6 +220,6 @@ def _frame(value: Frame | ArrayLike) -> Frame:
     if isinstance(value, Frame):
         return value._kept()
     try:
-        return Frame(matrix)  # rounded rotations are mended, as in a tracker
+        return Frame(matrix)  # rounded rotations are corrected, as in a tracker
     except BadInput:
         return Frame._trusted(matrix)  # `flaw` names what is wrong

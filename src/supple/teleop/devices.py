@@ -59,8 +59,8 @@ def move_hand(hand: Frame, axes: ArrayLike, dt: float, speed: float, turn: float
         hand: frame in the operator's axes.
         axes: deflection (6,), -1 to 1: translation, then rotation. Below 0.06 it counts as 0.
         dt: time step in seconds.
-        speed: metres a second at full deflection.
-        turn: radians a second at full deflection.
+        speed: metres per second at full deflection.
+        turn: radians per second at full deflection.
     """
     deflection = np.clip(np.asarray(axes, dtype=float), -1.0, 1.0)
     velocity = np.sign(deflection) * np.maximum(np.abs(deflection) - _DEAD_ZONE, 0.0) / (1 - _DEAD_ZONE)
@@ -133,8 +133,8 @@ class SpaceMouse(DeviceSource):
         """Opens the first SpaceMouse; BadInput if there is none.
 
         Args:
-            speed: metres a second at full deflection.
-            turn: radians a second at full deflection.
+            speed: metres per second at full deflection.
+            turn: radians per second at full deflection.
         """
         super().__init__(_open_space_mouse, speed, turn)
 

@@ -21,8 +21,8 @@ _ONE_AND_A_HALF = 1.5 * np.eye(3)
 class Mapping(metaclass=_renamed.HidesOldNames):
     """How one hand moves the goal of one link: scaling and indexing [D, section 7].
 
-    When the hand is engaged, its frame H0 and the goal G0 are stored. While it is engaged, with A the rotation from
-    the operator's axes to the world's:
+    A *hand* is the pose of one device. When it is engaged, its frame H0 and the goal G0 are stored. While it is
+    engaged, with A the rotation from the operator's axes to the world's:
 
         position    = p(G0) + scale A (p(H) - p(H0))
         orientation = A R(H) R(H0)^-1 A^-1 R(G0)

@@ -39,7 +39,7 @@ SETTLE = 0.25
 RETRY = 0.5
 """Seconds between two attempts to connect again."""
 RATE = 100.0
-"""Readings a second, unless the arm has an attribute ``rate``."""
+"""Readings per second, unless the arm has an attribute ``rate``."""
 HOW_TO_GO_ON = "; to go on call loop.rearm(), or press re-arm on the page"
 _SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
@@ -56,12 +56,14 @@ class Waiting(Lost):
 class Connection:
     """A robot that is read and written in a thread of its own, at the rate of its bus. Safe from any thread.
 
-    What is written is always finite and within the limits of the linkage, and at most the distance away from the last
-    that the speed limits allow in two periods of the bus. An arm that begins outside its limits is written back towards
+    What is written is always finite and within the limits of the linkage. It differs from the last target by at most
+    what the speed limits allow in two periods of the bus. An arm that begins outside its limits is written back towards
     them and never outward again. Nothing is written before the first valid reading, and nothing until `start` has taken
-    over the measured pose. An arm that
-    is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again. A first reading
-    that is in degrees, or far beyond the limits, is a `mistake`. It serves one loop, which closes it.
+    over the measured pose.
+
+    An arm that is suddenly elsewhere, or far from where it was sent, is not driven back: it must be armed again. A
+    first reading that is in degrees, or far beyond the limits, is a `mistake`. A connection serves one loop, which
+    closes it.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Connection:
             robot: the arm, or a function that connects to it and returns it; it is called again after a failure.
             linkage: the linkage whose joint values the robot has.
             links: the driven links, whose grippers are opened.
-            rate: readings and writes a second; by default ``robot.rate``, or 100.
+            rate: readings and writes per second; by default ``robot.rate``, or 100.
             on_exit: at the end the arm is held ("hold", it keeps its pose) or its torque is switched off ("release").
         """
         self._plug, self._linkage = Plug(robot, on_exit), _check.instance(linkage, Linkage, "linkage")
@@ -129,7 +131,7 @@ class Connection:
 
     @property
     def rate(self) -> float:
-        """Readings a second."""
+        """Readings per second."""
         return self._rate
 
     @property

@@ -38,7 +38,7 @@ class SimulatedArm:
     """
 
     rate = 100.0
-    """Readings a second that it is asked for."""
+    """Readings per second that it is asked for."""
 
     def __init__(
         self,

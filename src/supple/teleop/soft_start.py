@@ -12,7 +12,7 @@ after that."""
 SPEEDS = (0.04, 1.0)
 """Speed of a goal at first and at the end, in reaches of the arm a second."""
 TURNS = (0.15, 3.0)
-"""Angular speed of a goal at first and at the end, in radians a second."""
+"""Angular speed of a goal at first and at the end, in radians per second."""
 
 STILL = 1e-6
 """Metres, and entries of a rotation: a goal within this of where it began has not moved. A hand that is taken and not

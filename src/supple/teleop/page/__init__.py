@@ -307,7 +307,7 @@ def serve(
         arm: a real arm that follows, an object with ``read()`` and ``write(q)``, see `Robot`; or a function that
             connects to it and returns it; or its `Connection`. The page begins where the arm is, and every browser can
             stop it.
-        arm_rate: readings and writes a second of that arm; by default its ``rate``, or 100.
+        arm_rate: readings and writes per second of that arm; by default its ``rate``, or 100.
         on_exit: at the end that arm keeps its pose ("hold"), or its torque is switched off ("release").
     """
     extra.check("teleop", "the page")

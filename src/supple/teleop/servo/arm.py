@@ -51,7 +51,7 @@ class ServoArm:
             bus: the bus; see `Bus`, and `lerobot_bus`.
             linkage: the linkage whose joint values the motors have.
             calibration: the motors, or the file of a calibration; by default one motor in degrees for each joint value.
-            rate: readings and writes a second that the bus can do.
+            rate: readings and writes per second that the bus can do.
         """
         if not isinstance(bus, Bus):
             raise BadInput(f"a bus has sync_read(name) and sync_write(name, values), got {bus!r}")
