@@ -48,7 +48,7 @@ def test_links_are_told_apart_by_the_words_that_not_all_of_them_have(links: list
             "the arm was stuck: it moves by itself to another posture, from which it reaches the handle",
         ),
         (
-            "gripper_frame_link is in place, but 5 joints are too few to turn it so too",
+            "gripper_frame_link is in place, but 5 joints are too few for its orientation too",
             "gripper_frame_link is in place, but cannot be turned this way: the arm has only 5 joints",
         ),
         (

@@ -661,7 +661,8 @@ def test_a_step_that_is_held_names_its_cause(chosen):
         (
             frame.matrix @ np.diag([1.1, 1.1, 1.1, 1]),
             0.01,
-            "held: the rotation of the command is not orthonormal, it is off by 0.21, more than the 0.02 that is corrected",
+            "held: the rotation of the command is not orthonormal, it is off by 0.21, more than the 0.02 that is "
+            "corrected",
         ),
         (
             frame.matrix @ np.diag([1, 1, -1, 1]),

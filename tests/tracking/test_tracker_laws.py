@@ -505,7 +505,7 @@ def test_five_joints_in_place_say_that_they_are_too_few_to_turn_so():
         step = tracker.step(tool @ Frame.rotvec([0.0, 0.3, 0.3]), 0.01)
     assert step.distance[0] < 1e-6
     assert step.angle[0] > 0.01
-    assert "is in place, but 5 joints are too few to turn it so too" in step.why
+    assert "is in place, but 5 joints are too few for its orientation too" in step.why
 
 
 def test_ball_joints_stay_inside_their_limits_to_the_last_digits():

@@ -66,7 +66,7 @@ def open_end(linkage: Linkage, gap: Array) -> Iterator[str]:
         others = f" (and {count - 1} more with less)" if count > 1 else ""
         yield (
             f"the last frame does not end where it should: {linkage.names[joint]} is {size[joint]:.3g} "
-            f"{linkage.units[joint]} away{others}, no continuous way there was found"
+            f"{linkage.units[joint]} away{others}, and no continuous motion to it was found"
         )
 
 
@@ -111,9 +111,12 @@ def _jump(found: Solution, timing: Timing, frame: int) -> str:
             f"limit is {most:.3g}"
         )
     near, limit = _at_limit(found, frame - 1)
-    why = f" is at {limit} and" if near == name else f" changes by {step[joint]:.3g} {unit},"
+    why = f"is at {limit}" if near == name else f"changes by {step[joint]:.3g} {unit}"
     lead = f"{near} is at {limit}, " if near and near != name else ""
-    return f"frame {frame}{timing.text(frame)} begins another configuration: {lead}{name}{why} no continuous way on"
+    return (
+        f"frame {frame}{timing.text(frame)} begins another configuration: {lead}{name} {why}, and no continuous "
+        "motion was found"
+    )
 
 
 def _at_limit(found: Solution, frame: int) -> tuple[str, str]:

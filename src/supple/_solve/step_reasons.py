@@ -56,7 +56,7 @@ def turned_less(step: Step) -> list[str]:
             continue
         count = joints_if_too_few(tracker.linkage, goal)
         if count:
-            reasons.append(f"{goal.link} is in place, but {count} joints are too few to turn it so too")
+            reasons.append(f"{goal.link} is in place, but {count} joints are too few for its orientation too")
     return reasons
 
 
@@ -110,7 +110,7 @@ def held(commands: Array, dt: float | None) -> str:
             return f"held: {which} is too far away, it has {farthest:g} m; {_FARTHEST:g} m is most"
         rotation = row[:9].reshape(3, 3)
         off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
-        if off > _MENDABLE:
+        if off > _CORRECTED:
             wrong_by = f"it is off by {off:.3g}, more than the {_CORRECTED:g} that is corrected"
             return f"held: the rotation of {which} is not orthonormal, {wrong_by}"
         if np.linalg.det(rotation) < 0:

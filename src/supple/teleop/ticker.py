@@ -25,7 +25,7 @@ from supple.teleop.watchdog import Silent, Watchdog
 from supple.tracker import Tracker
 
 _REST_SPEED = 1e-6  # joint speed, per second, that counts as rest
-_BRAKING, _STANDING = "braking, since the arm was connected anew", "waiting until the arm stands"
+_BRAKING, _STANDING = "braking: the arm was connected again", "waiting until the arm stands"
 _BEHIND = 0.2  # rad or m; a move waits for a measured arm that is farther behind
 
 

@@ -141,16 +141,16 @@ HAZARDS = (
     Hazard(
         "wrist",
         "through the wrist singularity",
-        "Two joint axes line up, and one direction of motion is lost. The arm gives it "
-        "up there, and the joints stay slow.",
-        "Two joint axes line up, and one direction of motion is lost. Do joints turn fast here?",
+        "Two joint axes line up, and the end effector cannot move in one direction. The arm does not try to, and the "
+        "joints stay slow.",
+        "Two joint axes line up, and the end effector cannot move in one direction. Do joints turn fast here?",
         _through_wrist,
     ),
     Hazard(
         "limit",
         "into a joint limit",
-        "A joint reaches its limit and is shown in violet. The other joints do the rest as well as they can.",
-        "A joint reaches its limit and is shown in violet. Do the others go on, and does it come free again?",
+        "A joint reaches its limit and is shown in violet. The other joints go on as well as they can.",
+        "A joint reaches its limit and is shown in violet. Do the others go on, and does it leave the limit again?",
         _into_limit,
     ),
     Hazard(

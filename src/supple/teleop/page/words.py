@@ -23,7 +23,7 @@ _LEFT = re.compile(r"^(?P<joint>.+) has (?P<way>.+) left to its (?P<side>\w+) li
 _AT = re.compile(r"^(?P<what>.+) at (?:the margin of )?(?P<whose>its|their) (?P<bound>.+?)(?: or margins)?$")
 _SAME = {
     "local minimum: no small joint motion reduces the error": (
-        "as near as it gets: move the handle back, or round the other way"
+        "this is as near as the arm gets: move the handle back, or around the other way"
     ),
     "the arm was in a local minimum: it moves to other joint values that reach the command": (
         "the arm was stuck: it moves by itself to another posture, from which it reaches the handle"
@@ -31,11 +31,11 @@ _SAME = {
     "the measured arm does not follow its commanded joint values": (
         "the real arm does not follow: is it blocked, or its torque off?"
     ),
-    "measured values that are not finite are not used": "a reading of the real arm is no number, and is not used",
+    "measured values that are not finite are not used": "a reading of the real arm is not a number, and is not used",
 }
 _PATTERNS = (
     (
-        re.compile(r"^(?P<link>.+) is in place, but (?P<count>\d+) joints are too few to turn it so too$"),
+        re.compile(r"^(?P<link>.+) is in place, but (?P<count>\d+) joints are too few for its orientation too$"),
         "{link} is in place, but cannot be turned this way: the arm has only {count} joints",
     ),
     (re.compile(r"^waits for the measured arm: (?P<joints>.+)$"), "waiting for the real arm: {joints} behind"),
@@ -125,7 +125,7 @@ def _slow(direction: Array, step: Step, arm: Arm) -> str:
     if not direction.any():
         return "moves in one direction are slow"
     if np.linalg.norm(linear) < np.linalg.norm(angular):
-        return "turning the hand in one direction is slow"
+        return "turning the end effector in one direction is slow"
     hand = arm.linkage.frame(step.q, arm.links[0]).position
     outward = np.append(hand[:2], 0.0)
     outward /= max(float(np.linalg.norm(outward)), 1e-9)
