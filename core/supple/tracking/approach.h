@@ -1,5 +1,5 @@
-// The step that the law desires: feedback by one factor for all joints, feed-forward, and the null space's
-// preference; joints that would leave their limits are held.
+// The step that the law desires: feedback with one factor for all joints, feed-forward, and the preference in
+// the null space. Joints that would leave their limits are held.
 #pragma once
 #include "supple/model/joint_limits.h"
 #include "supple/tracking/singular.h"

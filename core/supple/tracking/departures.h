@@ -6,20 +6,20 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// samples of the way of braking: so many that the joints together turn by no more than `sample_turn` (rad)
-// from one to the next. An end effector at a distance r bulges by r angle^2 / 8 between two of them.
+// samples along the braking: from one to the next the joints together turn by no more than `sample_turn`
+// (rad). Between two samples an end effector at a distance r leaves the chord by r angle^2 / 8.
 constexpr int least_samples = 4, most_samples = 16;
 constexpr double sample_turn = 0.1;
-// of the acceleration limits, with which braking is planned: the rest is for what the samples miss
+// share of the acceleration limits with which braking is planned: the rest is for what the samples miss
 constexpr double planned_braking = 0.9;
-// a target of less than this share of the largest weight may be taken away
+// a target whose weight is less than this share of the largest one is not protected
 constexpr double light_weight = 0.5;
 
 // Metres that count as much as a radian, for one target.
 SUPPLE_FLAT double radian_length(const Tracking &t, int k) { return t.reach[k] / pi; }
 
-// Whether the distance of a target's point from its command is one that counts: all of its position is asked
-// for, before anything else, and it is not light beside another.
+// Whether the distance of a target's point from its command counts: the target asks for the whole position,
+// has the first priority, and its weight is not small beside that of another.
 SUPPLE_FN bool is_kept_near(const Tracking &t, int k) {
   const Target &target = t.problem.targets[k];
   if (target.looks || target.has_radial || target.has_pole || t.row_level[target.first] != 0)

@@ -1,16 +1,16 @@
-// No end effector goes away from a command that rests, not even by its momentum, and not so that another
-// comes nearer.
+// While a command rests, no end effector goes away from it: not by its momentum, and not to bring another end
+// effector nearer to its command.
 //
-// The least distance of each end effector from its command is remembered; the ways of commands that move are
-// added to it. A step is allowed if the distance stays within Law::distance_margin of that when all joints
-// brake afterwards: together, along a straight line in joint space, in the time T = max |v_i| / a_i; where
-// that leads too far away, or each by itself, in |v_i| / a_i. After a step that is allowed so, the rest of
-// the same braking is.
-//   1. Where the step x is not allowed, the nearest one is taken that is, as the law measures deviations:
-//      the distance d of each end effector that would go away gives a row g x <= h with g = dd/dx.
+// The smallest distance of each end effector from its command is remembered; how far commands move is added
+// to it. A step is allowed if the distance grows beyond that by no more than Law::distance_margin while all
+// joints brake after the step. They may brake in two ways: together, along a straight line in joint space, in
+// the time T = max |v_i| / a_i; or, where that leads too far away, each by itself, in |v_i| / a_i. After an
+// allowed step, the rest of the same braking is allowed too.
+//   1. If the step x is not allowed, the nearest allowed one is taken, as the law measures deviations: the
+//      distance d of each end effector that would go away gives a row g x <= h with g = dd/dx.
 //   2. What is left of the excess is removed by blending the step with braking.
-// Where braking itself leads farther away than the margin, as after a jump in mid-flight, the distance to
-// which it leads is the margin of this tick.
+// If braking itself leads farther away than the margin, as when the command has jumped during a motion, the
+// distance to which braking leads is the margin of this tick.
 #pragma once
 #include "supple/tracking/departures.h"
 

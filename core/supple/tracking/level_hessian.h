@@ -1,4 +1,4 @@
-// The Hessian and the gradients of one level of priority, where earlier levels are kept.
+// The Hessian and the gradients of one level of priority, for steps that keep the goals of earlier levels.
 #pragma once
 #include "supple/tracking/approach.h"
 

@@ -1,8 +1,8 @@
 // The measured arm: how far it lags behind by itself, how far it may fall behind, and whether it has arrived.
 //
-// With lead = q less the measured joints and w = their measured velocity, an arm that lags by the time tau
-// has lead = tau w. Only the lead beyond that counts, and it is bounded by max_lead, plus the way in which a
-// joint that moves with w brakes: a joint that follows may be fast, and one that is blocked is waited for.
+// The lead is q minus the measured joints. An arm that lags by the time tau and moves with the velocity w has
+// lead = tau w. Only the lead beyond that counts. It is bounded by max_lead plus the braking distance of a
+// joint that moves with w. So a joint that follows may be fast, and the tracker waits for one that is blocked.
 #pragma once
 #include "supple/tracking/bounds.h"
 
@@ -12,12 +12,12 @@ inline namespace SUPPLE_ISA {
 constexpr double lead_time = 0.02;    // s: low-pass of lead and velocity, for w
 constexpr double settle_time = 0.1;   // s: low-pass of the lead, for the status
 constexpr double lag_time = 1.0;      // s: over which the lag of the arm is estimated
-constexpr double longest_lag = 0.15;  // s: more is no lag of the arm's own
+constexpr double longest_lag = 0.15;  // s: a longer one is not the usual lag of an arm
 constexpr double lead_gain = 20;      // 1/s: of the approach to the largest lead
 constexpr double waiting_lead = 0.1;  // rad: a joint this far ahead of the measured one waits for it
 constexpr double short_wait = 0.5;    // s
 constexpr int most_short_waits = 5;   // while the command rests
-constexpr double leave_tolerance = 2; // tolerances: a measured arm that had arrived has left beyond these
+constexpr double leave_tolerance = 2; // in tolerances: beyond this, a measured arm that had arrived has left
 
 // Takes the lead of this tick into the filters; scratch.lead receives it.
 SUPPLE_FN void filter_lead(const Tracking &t, const double *measured, double dt, const ArmMemory &memory,
@@ -76,8 +76,8 @@ SUPPLE_FN bool is_waiting(const Tracking &t, const BoundsScratch &scratch) {
   return waits;
 }
 
-// An arm that is not where it was led is no time to return. After a wait it may go on, though it gained
-// nothing meanwhile; after many short waits, while the command rests, it may not: it shakes.
+// While the tracker waits for the arm, no recovery starts. After a wait the arm may go on, though it gained
+// nothing meanwhile. After many short waits, while the command rests, it may not: it shakes.
 SUPPLE_FN void watch_waiting(bool waits, double dt, ArmScalars &scalars) {
   if (waits) {
     scalars.waiting_time += dt;

@@ -1,5 +1,5 @@
-// What following the command exactly past a singularity asks of the joints, and how much damping and pull to
-// the remembered posture it leaves unneeded.
+// What the joints would need to follow the command exactly past a singularity, and how much of the damping and
+// of the pull to the remembered posture is not needed then.
 #pragma once
 #include "supple/tracking/regular.h"
 

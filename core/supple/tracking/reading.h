@@ -1,12 +1,12 @@
-// What is read from the window of a slow command: its parabola while it moves on, its mean line while it
-// swings.
+// The reading: the pose that is estimated from the window of a slow command. It is the parabola while the
+// command moves on, and the mean line while it swings.
 //
-// The parabola has little lag, since it is read near the newest samples, far from the middle of its window.
-// So it extends a motion, and makes a swing of 1 to 7 Hz up to 2.6 times as large. The mean line has more
-// lag, and never makes a swing larger. What is read is mean line + share * extension, with extension =
-// parabola - mean line. The share is 1 where the extension keeps its direction. Where it swings to and fro,
-// the share is the largest for which the energy of what is read, squared and averaged about its mean, is not
-// more than that of the samples; and 0 where the samples swing little.
+// The parabola has little lag, since it is evaluated near the newest samples, far from the middle of its
+// window. So it extends a motion, and makes a swing of 1 to 7 Hz up to 2.6 times as large. The mean line has
+// more lag, and never makes a swing larger. The reading is mean line + share * extension, with extension =
+// parabola - mean line. The share is 1 if the extension keeps its direction. If it swings to and fro, the
+// share is the largest for which the energy of the reading (the mean square about its mean) is not more than
+// that of the samples; and 0 if the samples swing little.
 #pragma once
 #include "supple/tracking/prediction.h"
 

@@ -1,27 +1,27 @@
-// Recovery: joint values that reach the command are searched from where the arm last followed it, one step a
-// tick; an arm in a local minimum goes to them, and says so (TrackingStatus::returning).
+// Recovery: an arm in a local minimum goes to other joint values, which reach the command; its status is then
+// TrackingStatus::returning. They are searched from where the arm last followed, one step per tick.
 //
 // An arm that lost the command can stand in a local minimum long after the command is back in reach.
 //   recover_off    it stays there
-//   recover_slow   it returns after the command has rested for Law::return_delay, if no joint has to go
-//                  farther than Law::return_turn, and if the residual never grows by more than
-//                  Law::return_detour on the straight way of the joints; announced, and no faster than
+//   recover_slow   it returns after the command has rested for Law::return_delay, if no joint has to turn by
+//                  more than Law::return_turn, and if the residual never grows by more than
+//                  Law::return_detour while the joints move straight; announced, and no faster than
 //                  Law::return_speed
-//   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, whatever the way; it
-//                  searches on while the command rests, up to `most_free_returns`
+//   recover_free   it returns after Law::recovery_delay, as fast as the bounds allow, by any way; it
+//                  goes on searching while the command rests, up to `most_free_returns`
 #pragma once
 #include "supple/tracking/recovery_search.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// Returns that are begun while the command rests: an arm that is lost after them stays. A free recovery
-// searches anywhere, and tries more.
+// Returns that may be started while the command rests; after them the arm stays. A free recovery searches
+// anywhere, and may try more often.
 constexpr int most_returns = 3, most_free_returns = 10;
-// s: an arm that stands so long in a return is held by a limit on its way, such as the cone of a ball joint
+// s: if the arm stands for this long during a return, a limit is in its way, such as the cone of a ball joint
 constexpr double stuck_return_time = 0.5;
 
-// Whether a return has come to nothing: the arm stands, and not where it was to go.
+// Whether a return has failed: the arm stands, but not where it was to go.
 template <int N, int M>
 SUPPLE_FN bool is_stuck_in_return(const TickSetup<N, M> &setup, const ArmMemory &memory) {
   ArmScalars &scalars = *memory.scalars;

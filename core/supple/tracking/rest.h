@@ -1,17 +1,18 @@
 // Rest: while the command rests, an arm that comes no nearer stands still.
 //
-// The law lowers the squared residual, of each level of priority as far as earlier ones allow. Where it has
-// not for some time, nor the displacement that the caller prefers, what is left is rounding, a slow way along
-// a flat direction or a cycle, and every joint brakes and stays until the command moves.
+// The law lowers the squared residual: that of each level of priority as far as earlier ones allow. If neither
+// the residual nor the displacement that the caller prefers has become smaller for some time, what is left is
+// rounding, a slow motion along a flat direction, or a cycle. Then every joint brakes and stays until the
+// command moves.
 #pragma once
 #include "supple/tracking/bounds.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// a smaller change of the cost, as a part of it, is no turn from fall to rise or back: rounding makes such
+// share of the cost: a smaller change is rounding, not a turn from fall to rise or back
 constexpr double least_swing = 1e-3;
-// a peak gains that is lower than this part of the last one that did: an arm that overshoots comes back
+// a peak is a gain if it is lower than this part of the last peak that was one: the arm overshoots, comes back
 constexpr double gaining_peak = 0.5;
 
 // An arm that overshoots comes back: a swing whose peak is at most `gaining_peak` of the one before is a
@@ -118,11 +119,11 @@ SUPPLE_FLAT double least_gain_share(double patience) {
     ++i;
   return share[i];
 }
-// A motion that gains this share of what its way could gain at most, |r| |way|, is no waste: an arm that must
-// go slowly gains little in a tick.
+// A motion counts if it gains this share of the most that its way could gain, |r| |way|: an arm that must go
+// slowly gains little in a tick.
 constexpr double least_efficiency = 0.03;
 
-// Of the speed that the joints' limits allow: a slower arm creeps, and its way counts as if it went so fast.
+// Share of the speed that the joints' limits allow: a slower motion counts as one of this speed.
 constexpr double creep_share = 0.01;
 
 // rad: the joints' way since the last gain, at least that of a creep. An end effector with a speed limit may

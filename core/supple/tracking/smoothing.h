@@ -1,10 +1,10 @@
-// A low-pass of a command: as slow as asked, and slower while the command trembles more than joints can
-// follow.
+// A low-pass of a command: as slow as the caller asks, and slower while the command trembles more than the
+// joints can follow.
 //
-// The filter is y'' = w^2 (c - y) - 2 w y', critically damped: it never amplifies, and it is 2/w late. Where
-// the command's feed-forward asks joints for more than their acceleration limits, again and again in turning
-// directions while the command stays where it is, w falls until it asks for less, and rises again when the
-// trembling ends. A command that moves away from the filter is no tremor, and ends it.
+// The filter is y'' = w^2 (c - y) - 2 w y', critically damped: it never amplifies, and it is 2/w late. Tremor
+// is a command that stays where it is, and whose feed-forward again and again, in turning directions, asks
+// joints for more than their acceleration limits. Then w falls until it asks for less, and rises again when
+// the tremor ends. A command that moves away from the filter is no tremor, and ends it.
 #pragma once
 #include "supple/tracking/value.h"
 

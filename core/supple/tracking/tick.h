@@ -4,8 +4,8 @@
 // the displacement that remains into a speed with one factor for all joints; damp only along near-singular
 // directions; and stay in a box of position, speed, acceleration, braking and jerk. While the command rests,
 // no end effector moves away from it (keep_near.h), an arm that comes no nearer stands still (rest.h), every
-// arm does in time (deadline.h), and one in a local minimum may return (recovery.h). docs/tracking.md tells
-// what each part is for.
+// arm stands still by a deadline (deadline.h), and an arm in a local minimum may return (recovery.h).
+// docs/tracking.md says what each part is for.
 #pragma once
 #include "supple/tracking/keep_near.h"
 #include "supple/tracking/status.h"

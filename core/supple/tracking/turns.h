@@ -9,7 +9,7 @@ inline namespace SUPPLE_ISA {
 // rad: how far inside its limits a ball joint stops, so that rounding and what the cone bends away do not
 // make it brake (leave_room_to_brake)
 constexpr double ball_margin = 1e-4;
-// of the time in which a ball joint brakes: how long it goes on at its speed, 1/2 and some more
+// share of its braking time for which a ball joint goes on at its speed: 1/2 and some more
 constexpr double braking_way = 0.6;
 // what a row costs, over a deviation along the costliest direction
 constexpr double ball_row_weight = 1e3;

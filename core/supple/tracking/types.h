@@ -7,7 +7,7 @@ namespace supple {
 
 // Constants of the tracking law, in weighted units (position times pi/reach, so that singular values run from
 // 0 to about 4), radians and seconds. The symbol of each in the formulas of this folder comes first.
-// docs/tracking.md tells what each is for and what it trades.
+// docs/tracking.md says what each is for and what a larger value does.
 struct Law {
   double feedback_gain = 240;           // K, 1/s: of the residual
   double limit_gain = 148;              // K_b, 1/s: of the distance to a joint limit
