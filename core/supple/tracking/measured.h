@@ -2,7 +2,7 @@
 //
 // The lead is q minus the measured joints. An arm that lags by the time tau and moves with the velocity w has
 // lead = tau w. Only the lead beyond that counts. It is bounded by max_lead plus the braking distance of a
-// joint that moves with w. So a joint that follows may be fast, and the tracker waits for one that is blocked.
+// joint that moves with w. A joint that follows may be fast; the tracker waits for one that is blocked.
 #pragma once
 #include "supple/tracking/bounds.h"
 

@@ -1,5 +1,5 @@
-// What the joints would need to follow the command exactly past a singularity, and how much of the damping and
-// of the pull to the remembered posture is not needed then.
+// What the joints would need to follow the command exactly past a singularity, and how much of the damping
+// and of the pull to the remembered posture is not needed then.
 #pragma once
 #include "supple/tracking/regular.h"
 

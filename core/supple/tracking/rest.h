@@ -1,9 +1,9 @@
 // Rest: while the command rests, an arm that comes no nearer stands still.
 //
-// The law lowers the squared residual: that of each level of priority as far as earlier ones allow. If neither
-// the residual nor the displacement that the caller prefers has become smaller for some time, what is left is
-// rounding, a slow motion along a flat direction, or a cycle. Then every joint brakes and stays until the
-// command moves.
+// The law lowers the squared residual: that of each level of priority as far as earlier ones allow. If
+// neither the residual nor the displacement that the caller prefers has become smaller for some time, what
+// is left is rounding, a slow motion along a flat direction, or a cycle. Then every joint brakes and stays
+// until the command moves.
 #pragma once
 #include "supple/tracking/bounds.h"
 
@@ -12,7 +12,7 @@ inline namespace SUPPLE_ISA {
 
 // share of the cost: a smaller change is rounding, not a turn from fall to rise or back
 constexpr double least_swing = 1e-3;
-// a peak is a gain if it is lower than this part of the last peak that was one: the arm overshoots, comes back
+// a peak is a gain if it is lower than this part of the last one that was: the arm overshoots, comes back
 constexpr double gaining_peak = 0.5;
 
 // An arm that overshoots comes back: a swing whose peak is at most `gaining_peak` of the one before is a
