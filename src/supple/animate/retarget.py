@@ -36,8 +36,9 @@ _TOE_FADE = 0.05  # m: height of the toe's point at which a toe joint no longer 
 class Retarget:
     """How clips of one figure become motions of another figure or of a robot.
 
-    Body parts correspond by their names. The target keeps the directions of the source's limbs with its own lengths,
-    its joint limits and speed limits; its feet stand where those of the source stand, and do not slide.
+    Body parts are matched by their names. The target's limbs have the directions of the source's limbs and their own
+    lengths. Its joint limits and speed limits are kept. Its feet stand where those of the source stand, and do not
+    slide.
 
     >>> from supple import Motion
     >>> from supple.animate import Retarget
@@ -63,7 +64,7 @@ class Retarget:
         scale: float | None = None,
         smooth: float = 0.02,
     ) -> None:
-        """A correspondence of two bodies.
+        """The retargeting from one body to another.
 
         Args:
             source: the figure of the clips; up is z and lengths are in metres.
@@ -115,9 +116,9 @@ class Retarget:
     def motion(self, clip: Motion, *, progress: bool | None = None) -> Motion:
         """The clip as a motion of the target, with the times of the clip's keys.
 
-        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys. A first
-        frame from which the figure jumps to the second is taken for a reference pose: the second stands for it. Values
-        of joints without limits go on beyond a half turn, without steps of a whole one.
+        A clip whose keys are not at equal times is sampled at equal ones, as far apart as most of its keys. If the
+        figure jumps from the first frame to the second, the first is taken for a reference pose and replaced by the
+        second. Values of joints without limits go on beyond half a turn: they do not jump by a whole turn.
         ``progress``: True and False show a bar always or never; None only on a terminal.
         """
         self._check(clip)
@@ -131,13 +132,13 @@ class Retarget:
         return Motion._of(self.target, times, q, steps, steps)
 
     def stream(self, rate: float, *, ground: float = 0.0, delay: float = 0.05) -> RetargetStream:
-        """A target that follows frame by frame, for clips that are not known before they come.
+        """A target that follows frame by frame, for poses that arrive one after another.
 
         Args:
             rate: frames per second.
-            ground: height at which the source's soles stand, in metres; of a recorded clip, `ground` finds it.
-            delay: how far the stream looks ahead, and so how late its poses come, in seconds; rounded to frames.
-                With less, feet slide and joints shake more.
+            ground: height at which the source's soles stand, in metres; for a recorded clip, `ground` finds it.
+            delay: how far the stream looks ahead, and so how late its poses come, in seconds; rounded to frames. With
+                a shorter delay, feet slide and joints shake more.
         """
         return RetargetStream(self, rate, ground, delay)
 

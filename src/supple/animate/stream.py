@@ -66,7 +66,7 @@ class RetargetStream:
     """The target of a `Retarget`, frame by frame: within limits and speeds, on feet that do not slide.
 
     It looks ahead: a step returns the pose for the frame that came `delay_frames` steps before. So feet slow down
-    before they land, and the filter in time is the one of whole clips. Without delay, feet stop after they have
+    before they land, and poses are filtered in time as for whole clips. Without delay, feet stop after they have
     landed, and the target moves as roughly as the source.
 
     >>> from supple.animate import Retarget

@@ -52,8 +52,8 @@ class PoseKey:
 class Timeline:
     """Key poses and key goals of a figure or a robot in time [K 5.2, 5.3]. A frozen value: its methods return others.
 
-    Joints go from key pose to key pose. Where a link has key goals, its limb follows the path between them instead:
-    inverse kinematics takes the interpolated pose as its start, so that what the goals leave free stays as it is keyed.
+    Joints go from key pose to key pose. If a link has key goals, its limb follows the path between them instead.
+    Inverse kinematics starts from the interpolated pose, so joints that the goals leave free stay as they are keyed.
 
     >>> from supple import Goal
     >>> from supple.animate import Timeline
@@ -90,7 +90,7 @@ class Timeline:
             time: in seconds.
             q: joint values (dof,), in radians or metres, within the position limits of the joints that the key is for.
             joints: names of the joints that the key is for; all by default. Others go on between their own keys.
-            ease: whether joints stop at the key: they ease in and out. Else they pass it without a stop.
+            ease: whether joints start and end slowly at the key; if not, they pass it without a stop.
 
         >>> from supple.animate import Timeline
         >>> from supple.models import planar2
@@ -122,8 +122,8 @@ class Timeline:
             goal: what the link should reach: one goal, of any kind.
             base: the link that carries the limb, which only moves below it; by default all joints may move.
             ease: whether the path stops at the key.
-            blend: time in seconds in which the limb goes over from its keyed pose to the path before the first key of
-                the path, and back after the last.
+            blend: time in seconds in which the limb goes from its keyed pose to the path before the first key of the
+                path, and back after the last.
 
         >>> from supple import Goal
         >>> from supple.animate import Timeline
@@ -166,7 +166,7 @@ class Timeline:
     def motion(self, rate: float = 60.0, *, progress: bool | None = None) -> Motion:
         """The motion from the first key to the last at ``rate`` frames per second.
 
-        With key goals, no joint is faster than its speed limit; joints that turn and have none keep to 20 rad/s. Where
+        With key goals, no joint is faster than its speed limit, or than 20 rad/s if it rotates and has no limit. If
         goals cannot be met, each frame goes on from the one before to the nearest pose, without a jump, and a warning
         names the key; see `missed`. Key poses alone are met at any speed. All frames are within position limits.
 

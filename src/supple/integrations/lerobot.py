@@ -25,14 +25,14 @@ from supple.tracker import Recover, Tracker
 
 __all__ = ["ACCELERATION", "RobotKinematics", "motors"]
 ACCELERATION = 40.0
-"""rad/s^2: what LeRobot sets a Feetech STS3215 to: 254 times 100 steps/s^2, of 4096 steps a turn."""
+"""rad/s^2: LeRobot sets a Feetech STS3215 to this: 254 times 100 steps/s^2, with 4096 steps per turn."""
 _FASTEST = 1e4  # calls per second
 _LONGEST = 0.1  # s; a call counts as at most so long after the one before
 _PAUSE = 0.5  # s without a call after which the arm may have been moved by someone else
 _MOVED = math.radians(3)  # what counts as moved in such a pause
-_AWAY = math.radians(45)  # beyond what a blocked arm is led by: someone else moves the arm
+_AWAY = math.radians(45)  # farther than commands get ahead of a blocked arm: someone else moves the arm
 _FARTHEST = 1e6  # degrees; a value beyond it is an error of the reading
-_RECENT = 0.3  # s; an arm follows its commands by less than this late
+_RECENT = 0.3  # s; an arm follows its commands with a shorter delay
 PerJoint = float | Sequence[float] | Mapping[str, float]
 """One number for all joints, one for each, or by name those that differ from the default."""
 _TURN_WEIGHTS = (0.1, 1.0)  # the constants of the tracking law are for weights of this size
@@ -41,9 +41,9 @@ _TURN_WEIGHTS = (0.1, 1.0)  # the constants of the tracking law are for weights 
 class RobotKinematics:
     """Forward and inverse kinematics in degrees, for the classes of LeRobot that take its ``RobotKinematics``.
 
-    `inverse_kinematics` takes one step of a `Tracker` a call. So joints keep their limits of position, speed and
-    acceleration, an arm that is commanded out of reach rests at the nearest pose, and nothing jumps. Where an arm has
-    too few joints for a whole frame, its position comes first. `step` has the status and the reason of the last call.
+    Each call of `inverse_kinematics` takes one step of a `Tracker`. So joints keep their limits of position, speed and
+    acceleration, an arm that is commanded out of reach rests at the nearest pose, and nothing jumps. If an arm has too
+    few joints for a whole frame, its position comes first. `step` has the status and the reason of the last call.
 
     Threads: it changes with every call, so only one thread may use it.
 
@@ -99,10 +99,10 @@ class RobotKinematics:
             target_frame_name: the link that is moved.
             joint_names: the joints in the order of the values; by default all of the description. Other joints of the
                 chain stay at 0.
-            sign: -1 for a motor that turns the other way round than its joint, else 1: one number, one for each of
+            sign: -1 for a motor that turns in the other direction than its joint, else 1: one number, one for each of
                 ``joint_names``, or by name. joint = sign (motor - offset).
-            offset: what a motor counts where its joint is at 0 in the description, in degrees: as ``sign``.
-            fps: calls per second; None to measure the time between calls. Of a longer pause 0.1 s counts.
+            offset: reading of a motor when its joint is at 0 in the description, in degrees; given like ``sign``.
+            fps: calls per second; None to measure the time between calls. A longer pause counts as 0.1 s.
             acceleration: bound for each joint of `linkage`, in rad/s^2; that of the description, if it has a lower one.
                 This and the options after it are those of `Solver.track`, in radians.
             jerk: as in `Solver.track`.

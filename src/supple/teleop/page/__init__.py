@@ -294,8 +294,8 @@ def serve(
         links: end effectors to drive, at most eight; by default those of a bundled model, or the farthest hand.
         method: method at first: "supple", "the paper", "damped" or "pseudo-inverse".
         source: a source in place of the page's handles: a network, a SpaceMouse, a recording.
-        rate: ticks of the loop a second.
-        scale: metres of the arm for a metre of the handle.
+        rate: ticks of the loop per second.
+        scale: metres that the arm moves for one metre of the handle.
         record: a file to record to from the beginning.
         folder: folder for recordings that are begun in the page; nothing is written elsewhere.
         host: address to listen on; the default serves this machine only, "0.0.0.0" all its networks.
