@@ -94,7 +94,7 @@ WRONG = {
     "no joints": (["forward", "panda"], 2, "give --joints"),
     "no pose": (["solve", "panda"], 2, "give --pose"),
     "rate": (["solve", "panda", "--pose", "ee", "--rate", "3"], 2, "--rate is only for path and track"),
-    "no rate": (["track", "panda", "--pose", "ee"], 2, "track needs --rate, the rows in a second"),
+    "no rate": (["track", "panda", "--pose", "ee"], 2, "track needs --rate, the rows per second"),
     "address": (["solve", "panda", "--pose", "ee", "--address", "x"], 2, "--address needs --ray"),
     "column": (["solve", "panda", "--pose", "eee"], 2, "no column 'eee'; did you mean 'ee'?"),
     "model": (["solve", "pandda", "--pose", "ee"], 2, "did you mean 'panda'"),

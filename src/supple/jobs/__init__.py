@@ -62,11 +62,11 @@ class Options(TypedDict, total=False):
     format: str
     """Format of the results: "parquet", "arrow" or "csv"; by default that of each table."""
     prefix: str
-    """Put before the names outcome, position_error, angle_error and reconfigured of the columns that are added."""
+    """Begins the names of the added columns outcome, position_error, angle_error and reconfigured."""
     single: bool
     """Write poses and joint values as float32; float64 by default."""
     overwrite: bool
-    """Replace files that are no results of this job; by default they are refused."""
+    """Replace files that this job did not write; by default they are refused."""
 
 
 def forward(
@@ -156,10 +156,10 @@ def path(
         joints: as for `solve`.
         link: as for `solve`.
         solver: its tolerance and margin are used.
-        episode: the column that tells episodes apart, by default ``episode_index`` if it is there, else each file is
+        episode: the column of the episode of each row, by default ``episode_index`` if it is there; else each file is
             one episode. The rows of an episode stand together in one file.
         time: the column with the time of each row, in seconds, for the speed limits of the joints.
-        rate: rows in a second, if no column has the time.
+        rate: rows per second, if no column has the time.
         **options: see `Options`.
 
     >>> from supple import jobs, models
@@ -192,7 +192,7 @@ def track(
         source: as for `forward`.
         target: as for `forward`.
         pose: as for `solve`.
-        rate: rows in a second; of a LeRobot dataset its own by default.
+        rate: rows per second; by default that of a LeRobot dataset.
         joints: as for `solve`.
         link: as for `solve`.
         episode: as for `path`.

@@ -194,13 +194,13 @@ def checked(
 
 def _rate(work: Work, source: Source, rate: float | None) -> float | None:
     if rate is not None:
-        return _check.positive(rate, "rate", "rows in a second")
+        return _check.positive(rate, "rate", "rows per second")
     if work in ("path", "track") and is_dataset(source):
         from supple.jobs import lerobot
 
         return lerobot.rate(source)  # type: ignore[arg-type]
     if work == "track":
-        raise BadInput("track needs rate=, the rows in a second")
+        raise BadInput("track needs rate=, the rows per second")
     return None
 
 

@@ -24,7 +24,7 @@ from supple.teleop.process import stop_on_interrupt
 from supple.teleop.robot import Connection, Robot
 from supple.teleop.statistics import Statistics
 from supple.teleop.steering import Steering, one_for_each
-from supple.teleop.ticker import Errand, Ticker
+from supple.teleop.ticker import Move, Ticker
 from supple.teleop.watchdog import Watchdog
 from supple.tracker import Tracker
 
@@ -167,7 +167,7 @@ class Loop:
     @property
     def moves(self) -> tuple[str, ...]:
         """The reasons of the moves that were requested and have not ended; see `move`."""
-        return tuple(errand.why for errand in list(self._ticker.errands) if not errand.cancelled)
+        return tuple(move.why for move in list(self._ticker.moves) if not move.cancelled)
 
     @property
     def running(self) -> bool:
@@ -237,14 +237,14 @@ class Loop:
             why: the reason to hold that is shown meanwhile.
         """
         end = None if q is None else self._ticker.tracker.linkage.clamp(self._joint_values(q))
-        errand = Errand(_check.text(why, "why"), end, _check.fraction(speed, "speed"), _check.function(done, "done"))
+        move = Move(_check.text(why, "why"), end, _check.fraction(speed, "speed"), _check.function(done, "done"))
         stopped = self._ticker.stays_stopped
         if stopped and end is not None:
             warnings.warn(
                 f"the arm is stopped ({stopped}), and does not move: call rearm() before move(q)", stacklevel=2
             )
             return
-        self._ticker.errands.append(errand)
+        self._ticker.moves.append(move)
 
     def cancel_moves(self, why: str | None = None) -> None:
         """Ends the moves that were requested, or those with this reason: the arm brakes, and ``done`` is not called."""

@@ -30,7 +30,7 @@ _BEHIND = 0.2  # rad or m; a move waits for a measured arm that is farther behin
 
 
 @dataclass
-class Errand:
+class Move:
     """Something to do once the arm stands: joint values to move to, and what to do then."""
 
     why: str
@@ -41,7 +41,7 @@ class Errand:
     """Share of the speed and acceleration limits that is used, up to 1."""
     done: Callable[[], None]
     """Called in the loop's thread when it is there."""
-    move: JointMove | None = None
+    motion: JointMove | None = None
     cancelled: bool = False
     """Whether it should end as soon as the arm has braked."""
 
@@ -67,7 +67,7 @@ class Ticker:
         self.q: Array = np.array(tracker.q)
         self.requests: deque[Callable[[], None]] = deque([lambda: self.reset(self.q)])
         """Done at the beginning of the next tick."""
-        self.errands: deque[Errand] = deque()
+        self.moves: deque[Move] = deque()
         """Done one after the other, each when the arm stands."""
         self.paused = self.stopped = ""
         self._stops, self._latch = 0, threading.Lock()
@@ -94,8 +94,8 @@ class Ticker:
 
     def cancel(self, why: str | None = None) -> None:
         """Ends the moves with this reason, or all. What is done where the arm stands, as a change of method, is not."""
-        for errand in list(self.errands):
-            errand.cancelled |= errand.q is not None and why in (None, errand.why)
+        for move in list(self.moves):
+            move.cancelled |= move.q is not None and why in (None, move.why)
 
     def rearm(self) -> None:
         """Ends a stop as soon as the joints stand, unless there is another stop until then."""
@@ -150,19 +150,19 @@ class Ticker:
         stopped = self._why_stopped(arm_failure)
         held = stopped or self.paused or source_failure or arm_failure or waiting or source_silent
         held = "stopping" if self.stopping else held or self._watchdog.reason(now)
-        errand, free = bool(self.errands), not held
-        moves = bool(errand and self.errands[0].q is not None)
-        held = self._run_errand(dt, measured, held) if errand else held
+        requested, free = bool(self.moves), not held
+        moves = bool(requested and self.moves[0].q is not None)
+        held = self._run_move(dt, measured, held) if requested else held
         if self.arm is not None:
             self._back = self.arm._come_back(dt, free and (moves or self._steering.moves))
             held = f"{held}; {self.arm.beyond}" if held and self.arm.beyond and not self.stopping else held
         self.held = held
-        goals, stamp = self._hold(counted=not errand) if held else self._steer(fresh, now, dt)
+        goals, stamp = self._hold(counted=not requested) if held else self._steer(fresh, now, dt)
         before = self._clock.now()
         step = self.tracker.step(self._frames.commands(goals), dt, None if math.isnan(stamp) else stamp, measured)
         self._statistics.tracker_seconds += self._clock.now() - before
         self.q = step.q
-        moving = bool(self.errands and self.errands[0].move is not None and not self.errands[0].move.at_rest)
+        moving = bool(self.moves and self.moves[0].motion is not None and not self.moves[0].motion.at_rest)
         self.at_rest = not moving and not (np.abs(step.velocity) > _REST_SPEED).any()
         grippers, note = self._steering.grippers, "" if held or self.arm is None else self.arm.limited
         tick = Tick(
@@ -194,31 +194,31 @@ class Ticker:
         self._restart_goals = False
         return self._reachable.nearest(self._steering.goals, self.q), self._steering.stamp
 
-    def _run_errand(self, dt: float, measured: Array | None, held: str) -> str:
-        """Goes on with the first errand; returns why the arm is held meanwhile.
+    def _run_move(self, dt: float, measured: Array | None, held: str) -> str:
+        """Goes on with the first requested move; returns why the arm is held meanwhile.
 
         It brakes while the arm is held for another reason, and ends if that is the end, or for a move a stop. A move is
         done when the measured arm is there too, and nothing else holds it.
         """
-        errand = self.errands[0]
-        ending = bool(self.stopping or errand.cancelled or (errand.q is not None and self.stopped))
-        if ending and (errand.move is None or errand.move.at_rest):
-            self.errands.popleft()
+        move = self.moves[0]
+        ending = bool(self.stopping or move.cancelled or (move.q is not None and self.stopped))
+        if ending and (move.motion is None or move.motion.at_rest):
+            self.moves.popleft()
             return held
-        if errand.move is None:
-            if not self.at_rest or (held and errand.q is not None):
-                return held or errand.why
-            end = self.q if errand.q is None else errand.q
-            bounds = errand.speed * self.tracker.linkage.speed, errand.speed * self.tracker.acceleration
-            errand.move = JointMove(self.q, end, *bounds)
+        if move.motion is None:
+            if not self.at_rest or (held and move.q is not None):
+                return held or move.why
+            end = self.q if move.q is None else move.q
+            bounds = move.speed * self.tracker.linkage.speed, move.speed * self.tracker.acceleration
+            move.motion = JointMove(self.q, end, *bounds)
         behind = measured is not None and bool(np.abs(measured - self.q).max() > _BEHIND)
-        errand.move.step(dt, brake=bool(held) or behind or ending)
-        self.reset(errand.move.q)
-        if not errand.move.arrived or (errand.q is not None and (held or behind or not self._back)):
-            return held or errand.why
-        errand.done()  # which may add the next
-        self.errands.popleft()
-        return held or (self.errands[0].why if self.errands else "")
+        move.motion.step(dt, brake=bool(held) or behind or ending)
+        self.reset(move.motion.q)
+        if not move.motion.arrived or (move.q is not None and (held or behind or not self._back)):
+            return held or move.why
+        move.done()  # which may add the next
+        self.moves.popleft()
+        return held or (self.moves[0].why if self.moves else "")
 
     def _why_stopped(self, arm_failure: str) -> str:
         """Why the arm is stopped, and the error if it cannot be read; empty if it is not stopped."""
@@ -282,8 +282,8 @@ class Ticker:
                 begin = arm.start()
                 if begin is None:
                     return None, "", _STANDING
-                for errand in self.errands:  # from where the arm is
-                    errand.move = None
+                for move in self.moves:  # from where the arm is
+                    move.motion = None
                 self._command = None  # its grippers are not those of this arm
                 self.reset(*begin)
                 reach = [self.tracker.linkage.reach(goal.link) for goal in self.tracker.goals if goal.link]
