@@ -87,7 +87,7 @@ class Controls:
             max=3.0,
             step=0.1,
             initial_value=min(max(session.scale, 0.1), 3.0),
-            hint="metres of the arm for a metre of the handle; rotations are not scaled",
+            hint="metres that the arm moves for one metre of the handle; rotations are not scaled",
         )
         self._scale.on_update(self._by_user(actions.set_scale))
         self._grippers = [self._add_gripper(gui, k) for k in range(MAX_HANDLES)]

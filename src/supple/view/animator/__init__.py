@@ -175,7 +175,7 @@ class Animator(Served):
                 raise BadInput(f"there is no key at {self._time:.2f} s")
         elif what == KEY_GOAL:
             if not self._selected:
-                raise BadInput("select a handle first: `key goal` keys where it is")
+                raise BadInput("select a handle first: `key goal` stores where it is")
             self.keys.add_goal(self._time, self.rig.handles[self._selected], self.rig.goal(self._selected))
         else:
             self.keys.add_pose(self._time, self.rig.q)

@@ -63,11 +63,11 @@ class Controls:
             free = gui.add_button_group("  ", ("release", "release all", "rest pose"))
             free.on_click(lambda event: actions.release(event.target.value))
             natural = gui.add_checkbox(
-                "natural pose", True, hint="what the handles leave free stays near the pose in which a drag began"
+                "natural pose", True, hint="joints that the handles leave free stay near the pose in which a drag began"
             )
             natural.on_update(_by_person(lambda value: actions.natural(value)))
         with gui.add_folder("export"):
-            ending = gui.add_dropdown("file", FORMATS, initial_value=".glb", hint=".json: the keys, to go on later")
+            ending = gui.add_dropdown("file", FORMATS, initial_value=".glb", hint=".json: the keys, to edit them again later")
             rate = gui.add_number("frames per second", 60.0, min=1.0, max=1000.0, step=1.0)
             button = gui.add_button("download")
             button.on_click(lambda event: actions.export(event.client, ending.value, float(rate.value)))

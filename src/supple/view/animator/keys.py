@@ -15,7 +15,7 @@ from supple.motion import Motion
 from supple.view.animator.rig import Handle, Role
 
 RATE = 60.0
-"""Frames a second of the motion that is shown."""
+"""Frames per second of the motion that is shown."""
 STEP = 0.01
 """Times of keys are multiples of this, in seconds."""
 
