@@ -15,7 +15,7 @@ from supple.teleop.page.arm import Arm
 from supple.teleop.page.handles import Script
 
 RATE = 300.0
-"""Frames a second."""
+"""Frames per second."""
 CLEARANCE = 0.02
 """Distance at which the tour passes a singularity, in radians, or that fraction of the reach / pi."""
 

@@ -67,7 +67,7 @@ class Controls:
             )
             natural.on_update(_by_person(lambda value: actions.natural(value)))
         with gui.add_folder("export"):
-            ending = gui.add_dropdown("file", FORMATS, initial_value=".glb", hint=".json: the keys, to edit them again later")
+            ending = gui.add_dropdown("file", FORMATS, initial_value=".glb", hint=".json: the keys, to edit later")
             rate = gui.add_number("frames per second", 60.0, min=1.0, max=1000.0, step=1.0)
             button = gui.add_button("download")
             button.on_click(lambda event: actions.export(event.client, ending.value, float(rate.value)))
