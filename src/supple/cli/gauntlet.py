@@ -36,9 +36,7 @@ def gauntlet(
     ] = 15.0,
     only: Annotated[
         str,
-        typer.Option(
-            "--only", metavar="S4,S5", help="Only hazards whose keys begin so, with commas; all by default."
-        ),
+        typer.Option("--only", metavar="S4,S5", help="Only hazards whose keys begin so, with commas; all by default."),
     ] = "",
     picture: Annotated[
         Path | None,
