@@ -99,7 +99,7 @@ def table(
     ] = False,
     episode: Annotated[
         str | None,
-        typer.Option("--episode", metavar="COLUMN", help="Which episode a row is in [episode_index, or the file]."),
+        typer.Option("--episode", metavar="COLUMN", help="Episode of each row [default: episode_index, or the file]."),
     ] = None,
     time: Annotated[
         str | None,
@@ -139,7 +139,9 @@ def table(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show files, rows and columns; write nothing.")] = False,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, metavar="N", help="Files worked on at once; one per core, at most 8."),
+        typer.Option(
+            "--workers", min=1, metavar="N", help="Files at the same time; by default one per core, at most 8."
+        ),
     ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Work on a Ray cluster, or start Ray here.")] = False,
     address: Annotated[
