@@ -295,11 +295,11 @@ class Solver(metaclass=_renamed.HidesOldNames):
                 motion, but never by more than 3 % of the reach and 6 degrees, and less where it slows down, stops or
                 turns. `Step.lag` is smaller by the time that is predicted, and negative beyond the newest sample. Only
                 commands with stamps from a slow device are predicted. 0, the default, is off.
-            recover: what a stuck arm does: it stands still, and other joint values would reach its command. "off": it
-                stays. "slow": once the command has rested for a second, the arm goes there at a low speed, if no joint
-                has to turn by more than 200 degrees and the end effector stays near the command on the way; the status
-                is RETURNING from a quarter of a second before. "free": it goes at once, as fast as the bounds allow
-                and by any way.
+            recover: what a stuck arm does. It is stuck if it stands still and other joint values would reach its
+                command. "off": it stays. "slow": once the command has rested for a second, the arm goes to those joint
+                values at a low speed. No joint turns by more than 200 degrees for that, and the end effector stays near
+                the command. The status is RETURNING from a quarter of a second before. "free": it goes at once, as fast
+                as the bounds allow and by any way.
             speed: largest speed of the end effectors, in m/s: one number or (goals,). No tick exceeds it. For a goal
                 relative to another link it is the speed as that link sees it. A centre of mass takes only ``math.inf``.
             turn_speed: largest angular speed of the end effectors, in rad/s: one number or (goals,).
