@@ -33,7 +33,8 @@ def measure(name: str, asked: Asked) -> list[Row]:
                     if not lag and not noise:
                         perfect = max(perfect, (_loss(arm, free[0], with_it[0], rate), words))
                     flicker = max(flicker, (_changes(with_it[1], rate) - _changes(free[1], rate), words))
-                    growth = max(growth, (_growth(with_it[0], rate), words))
+                    own = max(_growth(free[0], rate), 1.0)  # an arm that is still on its way grows without readings too
+                    growth = max(growth, (_growth(with_it[0], rate) / own, words))
     return [
         Row("measured", name, "part of its top speed that a joint loses", slower[0], "", 0.05, slower[1]),
         Row("measured", name, "the same, for a perfect arm", perfect[0], "", 0.01, perfect[1]),
