@@ -773,7 +773,8 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
   // directions, from any
   const double least = random.below(2) ? 1e-9 : 1e-13;
   random_basis(random, n, random.below(2) ? 1 : 1e-3, V);
-  eigen_from<N>(A, n, least, V, F);
+  double scratch[eigen_scratch(largest)];
+  eigen_from<N>(A, n, least, V, scratch);
   eigen(plain, n, F);
   double found[largest], sorted[largest];
   for (int i = 0; i < n; ++i)

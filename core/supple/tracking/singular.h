@@ -11,14 +11,18 @@
 //   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
 //   p_0      posture_pull          p_1      fold_posture_pull
 #pragma once
+#include "supple/math/eigen.h"
 #include "supple/tracking/passing.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// vectors of which the components along directions are needed, and displacements that are made of them
+constexpr int component_count = 6, step_count = 3;
+
 struct SingularScratch {
   double *hessian;         // count x count: H over the free joints; afterwards diagonal, with the eigenvalues
-  double *products;        // count x count: of eigen_from
+  double *products;        // eigen_scratch(n): of eigen_from
   double *basis;           // count x count: directions of a level
   double *images;          // count rows of m: J z of each direction
   double *gamma;           // count: |J z|^2
@@ -29,6 +33,8 @@ struct SingularScratch {
   double *climb;          // n: gradient of small singular values
   double *curvatures;     // count: d of each direction
   double *gradient;       // n: of one singular value
+  double *sources, *components; // component_count a direction: of the vectors, and of their components
+  double *steps, *moves;        // step_count rows of count: along directions, and of joints
 };
 
 // The directions of the free joints.
@@ -49,9 +55,9 @@ struct SingularStep {
 // less.
 constexpr double level_precision = 1e-12;
 
-// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. By
-// Jacobi rotations from the basis of an earlier tick with the same free joints; every 1000 ticks from the
-// identity, since rounding adds up. Two bases are remembered: one for ticks in which all joints are free, one
+// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. From
+// the basis of an earlier tick with the same free joints; every 1000 ticks from the identity, since rounding
+// adds up. Two bases are remembered: one for ticks in which all joints are free, one
 // for ticks in which some are held.
 template <int N, int M>
 SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
@@ -113,22 +119,18 @@ template <int N, int M>
 SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvaluation &at, const Freedom &free,
                                   const double *z, const SingularScratch &scratch) {
   const int m = setup.m();
+  if (!free.basis)
+    multiply(
+        z, free.count, free.count, [&](int k) { return at.J + free.index[k] * m; }, m, scratch.images);
   for (int c = 0; c < free.count; ++c) {
     double *image = scratch.images + c * m;
-    for (int i = 0; i < m; ++i)
-      image[i] = 0;
     if (free.basis) {
+      for (int i = 0; i < m; ++i)
+        image[i] = 0;
       expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
       for (int k = 0; k < setup.n(); ++k)
         for (int i = 0; i < m; ++i)
           image[i] += scratch.joint_direction[k] * at.J[k * m + i];
-    } else {
-      for (int k = 0; k < free.count; ++k) {
-        const double part = z[c * free.count + k];
-        const double *column = at.J + free.index[k] * m;
-        for (int i = 0; i < m; ++i)
-          image[i] += part * column[i];
-      }
     }
     keep_level(setup.tracking, free, image);
     scratch.gamma[c] = dot_rows<M>(image, image, m);
@@ -319,27 +321,36 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   return {d, feedback, along.feedforward_gradient / d, 0};
 }
 
-// Components along one direction of the freedom.
-SUPPLE_FLAT DirectionComponents components_along(const double *z, const Freedom &free, int n,
-                                                 const TickEvaluation &at, const SingularScratch &scratch) {
-  DirectionComponents along;
-  auto add = [&](double part, int i) {
-    along.feedback_gradient += part * at.feedback_gradient[i];
-    along.feedforward_gradient += part * at.feedforward_gradient[i];
-    along.to_posture += part * at.to_posture[i];
-    along.to_rest += part * at.to_rest[i];
-    along.climb += part * scratch.climb[i];
-    along.preferred += part * at.preferred[i];
-  };
-  if (free.basis) {
-    expand(z, free, n, scratch.joint_direction);
-    for (int i = 0; i < n; ++i)
-      add(scratch.joint_direction[i], i);
-  } else {
-    for (int k = 0; k < free.count; ++k)
-      add(z[k], free.index[k]);
-  }
-  return along;
+// Components along all directions of the freedom, in scratch.components.
+SUPPLE_FN void find_components(const double *z, const Freedom &free, int n, const TickEvaluation &at,
+                               const SingularScratch &scratch) {
+  // one row for each joint value, or each row of the basis
+  const double *const vectors[component_count] = {at.feedback_gradient, at.feedforward_gradient,
+                                                  at.to_posture,        at.to_rest,
+                                                  scratch.climb,        at.preferred};
+  for (int k = 0; k < free.count; ++k)
+    for (int i = 0; i < component_count; ++i)
+      scratch.sources[k * component_count + i] = free.basis
+                                                     ? dot_rows<0>(free.basis + k * n, vectors[i], n)
+                                                     : vectors[i][free.index[k]];
+  multiply(
+      z, free.count, free.count, [&](int k) { return scratch.sources + k * component_count; },
+      component_count, scratch.components);
+}
+SUPPLE_FLAT DirectionComponents components_along(int c, const SingularScratch &scratch) {
+  const double *of = scratch.components + c * component_count;
+  return {of[0], of[1], of[2], of[3], of[4], of[5]};
+}
+
+// The steps along all directions as displacements of the joints: the rows of scratch.steps times Z.
+SUPPLE_FN void take_directions(const double *z, const Freedom &free, int n, const SingularScratch &scratch,
+                               const Displacements &out) {
+  double *const displacements[step_count] = {out.feedback, out.feedforward, out.preferred};
+  const int count = free.count;
+  multiply(
+      scratch.steps, step_count, count, [&](int c) { return z + c * count; }, count, scratch.moves);
+  for (int i = 0; i < step_count; ++i)
+    expand(scratch.moves + i * count, free, n, displacements[i]);
 }
 
 // The share of a null direction with curvature lambda that a level leaves to the next; too little is none.
@@ -362,10 +373,9 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
   const double least = mark_null_directions(count, free.rank, scratch);
   result.report.smallest_singular_value = root(least);
   climb_gradient(setup, at, free, memory.q, z, scratch);
-  for (int i = 0; i < n; ++i)
-    out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
+  find_components(z, free, n, at, scratch);
   for (int c = 0; c < count; ++c) {
-    const DirectionComponents along = components_along(z + c * count, free, n, at, scratch);
+    const DirectionComponents along = components_along(c, scratch);
     const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * count + c];
     DirectionStep step;
     if (scratch.is_null[c]) {
@@ -386,20 +396,11 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     if (free.level > 0) // what earlier levels do is cancelled, not more
       step.feedforward *= step.curvature / larger(step.curvature, gamma);
     scratch.curvatures[c] = step.curvature;
-    auto move = [&](double part, int i) {
-      out.feedback[i] += step.feedback * part;
-      out.feedforward[i] += step.feedforward * part;
-      out.preferred[i] += step.preferred * part;
-    };
-    if (free.basis) {
-      expand(z + c * count, free, n, scratch.joint_direction);
-      for (int i = 0; i < n; ++i)
-        move(scratch.joint_direction[i], i);
-    } else {
-      for (int k = 0; k < count; ++k)
-        move(z[c * count + k], free.index[k]);
-    }
+    const double along_c[step_count] = {step.feedback, step.feedforward, step.preferred};
+    for (int i = 0; i < step_count; ++i)
+      scratch.steps[i * count + c] = along_c[i];
   }
+  take_directions(z, free, n, scratch, out);
   return result;
 }
 
