@@ -175,25 +175,30 @@ SUPPLE_FLAT void add_turned(int n, const double *x, const double *from, double p
     v[i] += part * to[i];
 }
 
+// Makes nearly orthonormal rows orthonormal: V + (1 - V V') V / 2 leaves the square of the error.
+template <int N>
+SUPPLE_FLAT void make_orthonormal(int n_, const EigenScratch &scratch, double *v) {
+  const int n = N ? N : n_, length = row_length<N>(n);
+  double *x = scratch.x, *t = scratch.t;
+  std::memcpy(t, v, length * n * sizeof(double));
+  transpose_part(t, n, length);
+  multiply<N>(v, t, n, x);
+  for (int i = 0; i < n; ++i)
+    x[i * length + i] -= 1;
+  std::memcpy(t, v, length * n * sizeof(double));
+  add_turned<N>(n, x, t, -0.5, scratch.s, v);
+}
+
 // V becomes R V, R = 1 + X + X^2/2 + X^3/8: then R R' = 1 - X^6/64. It is made orthonormal again where that
-// is not rounding: V + (1 - V V') V / 2.
+// is not rounding.
 template <int N>
 SUPPLE_FLAT void turn_rows(int n, double square, const EigenScratch &scratch, double *v) {
-  const int length = row_length<N>(n);
-  double *x = scratch.x, *s = scratch.s, *t = scratch.t;
-  add_turned<N>(n, x, v, 1, t, v);
-  add_turned<N>(n, x, t, 0.5, s, v);
+  add_turned<N>(n, scratch.x, v, 1, scratch.t, v);
+  add_turned<N>(n, scratch.x, scratch.t, 0.5, scratch.s, v);
   if (square > short_turn)
-    add_turned<N>(n, x, s, 0.125, t, v);
-  if (square > inexact_turn) {
-    std::memcpy(t, v, length * (N ? N : n) * sizeof(double));
-    transpose_part(t, N ? N : n, length);
-    multiply<N>(v, t, n, x);
-    for (int i = 0; i < (N ? N : n); ++i)
-      x[i * length + i] -= 1;
-    std::memcpy(t, v, length * (N ? N : n) * sizeof(double));
-    add_turned<N>(n, x, t, -0.5, s, v);
-  }
+    add_turned<N>(n, scratch.x, scratch.s, 0.125, scratch.t, v);
+  if (square > inexact_turn)
+    make_orthonormal<N>(n, scratch, v);
 }
 
 // Makes a symmetric A diagonal by Jacobi's rotations, which the rows of V take too. Numbers off the diagonal
@@ -269,7 +274,7 @@ SUPPLE_FLAT bool turn_to_eigenvectors(const double *a, int n_, double least, dou
     double size = 0;
     for (int i = 0; i < n; ++i)
       size += d[i] * d[i];
-    negligible = least * least * size;
+    negligible = 0.25 * least * least * size; // half: what a turn leaves adds to what stays
     const OffDiagonal off = off_diagonal<N>(n, scratch.s);
     if (!(off.largest > negligible))
       return true;
@@ -289,6 +294,9 @@ SUPPLE_FLAT bool turn_to_eigenvectors(const double *a, int n_, double least, dou
 
 // doubles of scratch that eigen_from takes
 constexpr int eigen_scratch(int n) { return (3 * n + 1) * n; }
+SUPPLE_FLAT EigenScratch place_eigen(int n, double *scratch) {
+  return {scratch, scratch + n * n, scratch + 2 * n * n, scratch + 3 * n * n};
+}
 
 // Eigenvalues (on the diagonal of A, 0 beside it) and eigenvectors (rows of V) of a symmetric A, from the
 // orthonormal rows that V holds. Beside the diagonal of V A V' remains less than `least` times the size of A.
@@ -297,7 +305,7 @@ SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *sc
   const int n = N ? N : n_, length = row_length<N>(n);
   constexpr int padded = N ? N * 8 : 1;
   alignas(64) double rows[5][padded], values[8] = {};
-  EigenScratch at{scratch, scratch + n * n, scratch + 2 * n * n, scratch + 3 * n * n};
+  EigenScratch at = place_eigen(n, scratch);
   double *matrix = a, *basis = v, negligible;
   if constexpr (N > 0) {
     at = {rows[0], rows[1], rows[2], values};

@@ -56,9 +56,9 @@ struct SingularStep {
 constexpr double level_precision = 1e-12;
 
 // Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. From
-// the basis of an earlier tick with the same free joints; every 1000 ticks from the identity, since rounding
-// adds up. Two bases are remembered: one for ticks in which all joints are free, one
-// for ticks in which some are held.
+// the basis of an earlier tick with the same free joints, which is made orthonormal again every 1000 ticks,
+// since rounding adds up; else from the identity. Two bases are remembered: one for ticks in which all joints
+// are free, one for ticks in which some are held.
 template <int N, int M>
 SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                         const Freedom &free, const double *limit_side,
@@ -82,10 +82,12 @@ SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const Tick
   }
   double *basis = all_free ? memory.basis : memory.reduced_basis;
   int &age = all_free ? memory.scalars->basis_age : memory.scalars->reduced_basis_age;
-  const bool reuse = same_joints && age > 0 && age < 1000;
-  age = reuse ? age + 1 : 1;
+  const bool reuse = same_joints && age > 0, again = reuse && age == 1000;
+  age = reuse && !again ? age + 1 : 1;
   for (int i = 0; i < count * count && !reuse; ++i)
     basis[i] = i % (count + 1) ? 0 : 1;
+  if (again)
+    make_orthonormal<0>(count, place_eigen(count, scratch.products), basis);
   if (N > 1 && count == N)
     eigen_from<N>(scratch.hessian, count, 1e-8, basis, scratch.products);
   else if (N > 2 && count == N - 1)

@@ -286,7 +286,7 @@ struct ArmScalars {
   double measured_age;             // s: of the newest measured joints
   double lag_product, lag_square;  // of lead and measured velocity: their ratio is the lag of the arm, s
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
-  int basis_age;                   // ticks since `basis` began at the identity; 0: it holds none
+  int basis_age;                   // ticks since `basis` was made orthonormal; 0: it holds none
   int reduced_basis_age;           // the same of `reduced_basis`
   RecoveryPhase recovery;          // of the search for joint values that reach the command
   int recovery_steps;              // of that search
