@@ -77,7 +77,7 @@ SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, Scrat
   layout.array(singular.products, eigen_scratch(n));
   layout.array(singular.images, n * m);
   for (double **row : {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb,
-                       &singular.curvatures, &singular.gradient})
+                       &singular.curvatures, &singular.gradient, &singular.still})
     layout.array(*row, n);
   for (double **rows : {&singular.sources, &singular.components})
     layout.array(*rows, component_count * n);

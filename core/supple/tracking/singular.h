@@ -34,6 +34,7 @@ struct SingularScratch {
   double *curvatures;     // count: d of each direction
   double *gradient;       // n: of one singular value
   double *sources, *components; // component_count a direction: of the vectors, and of their components
+  double *still;                // count: a null direction that moves no row, along all directions
   double *steps, *moves;        // step_count rows of count: along directions, and of joints
 };
 
@@ -48,6 +49,7 @@ struct SingularStep {
   SingularReport report;
   double pressed;
   Directions directions;
+  double exact_share = 1; // of damping, that no near-singular direction needs
 };
 
 // What is left off the diagonal, over the size of H, of a level. Null directions of a level have no gradient;
@@ -139,16 +141,32 @@ SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvalua
   }
 }
 
+// added to gamma_s: a direction along which nothing moves is left alone
+constexpr double least_still_gamma = 1e-12;
+// |J z|^2 up to which it is rounding that tells directions apart
+constexpr double rounded_gamma = 1e-7;
+
 // Marks the (count - rank) directions with the smallest gamma as null; returns the smallest gamma of the
-// others.
-SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch &scratch) {
+// others. Where two singular values vanish, one null direction stays what it was in the last tick, if that is
+// known (`last`, of all joints).
+SUPPLE_FN double mark_null_directions(int count, int rank, const double *z, const double *last,
+                                      const SingularScratch &scratch) {
+  const bool one = last && count == rank + 1;
+  auto score = [&](int c) {
+    return scratch.gamma[c] + (one ? rounded_gamma * (1 - squared(dot_rows<0>(z + c * count, last, count))) : 0.0);
+  };
   for (int c = 0; c < count; ++c)
     scratch.is_null[c] = false;
   for (int k = rank; k < count; ++k) {
     int smallest = -1;
-    for (int c = 0; c < count; ++c)
-      if (!scratch.is_null[c] && (smallest < 0 || scratch.gamma[c] < scratch.gamma[smallest]))
+    double least = 0;
+    for (int c = 0; c < count; ++c) {
+      const double of = scratch.is_null[c] ? 0 : score(c);
+      if (!scratch.is_null[c] && (smallest < 0 || of < least)) {
         smallest = c;
+        least = of;
+      }
+    }
     scratch.is_null[smallest] = true;
   }
   double least = 1e300;
@@ -157,6 +175,9 @@ SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch
       least = lesser(least, scratch.gamma[c]);
   return least;
 }
+
+// singular values below it are climbed less: the sign of the gradient changes at 0
+constexpr double climb_corner = 0.01;
 
 // The sum of the gradients of singular values below sigma_1, weighted by (1 - gamma/sigma_1^2)^2.
 template <int N, int M>
@@ -173,8 +194,10 @@ SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation
     if (scratch.is_null[c] || !(gamma < threshold))
       continue;
     expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
+    // through zero, where the gradient of sigma has a corner, that of root(gamma + corner^2) is smooth
     add_singular_value_gradient(setup, at, scratch.joint_direction, scratch.images + c * setup.m(),
-                                root(gamma) + 1e-12, squared(1 - gamma / threshold), scratch.climb);
+                                root(gamma + squared(climb_corner)), squared(1 - gamma / threshold),
+                                scratch.climb);
   }
 }
 
@@ -269,8 +292,8 @@ template <int N, int M>
 SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                            const EvaluationSummary &summary, const Freedom &free, int c,
                                            const DirectionComponents &along, bool weakest,
-                                           const SingularScratch &scratch, double *joint_weights,
-                                           SingularStep &out) {
+                                           double exact_share, const SingularScratch &scratch,
+                                           double *joint_weights, SingularStep &out) {
   const Law &law = setup.law;
   const int m = setup.m();
   const double *z = out.directions.z + c * free.count, *image = scratch.images + c * m;
@@ -287,9 +310,12 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
   const double chi = squared(positive(1 - std::fabs(blended) / threshold));
   UnneededShares unneeded;
-  if (free.level < 0)
+  if (free.level < 0) {
     unneeded =
         unneeded_shares(setup, at, summary, scratch.joint_direction, image, gamma, fold, scratch.gradient);
+    out.exact_share = lesser(out.exact_share, unneeded.damping);
+    unneeded.damping = lesser(unneeded.damping, exact_share);
+  }
   // a null space chooses the posture; a pull would only hold the arm off its command
   const bool redundant = free.level < 0 && free.count > free.rank;
   const double pull = redundant ? 0
@@ -344,6 +370,46 @@ SUPPLE_FLAT DirectionComponents components_along(int c, const SingularScratch &s
   return {of[0], of[1], of[2], of[3], of[4], of[5]};
 }
 
+// A null direction z of H still moves the rows where H is not J'J. Its part that moves none is, to first
+// order, y = z_c - sum f_s z_s over the directions s that are not null, f_s = J z_c . J z_s / gamma_s. Without
+// this, what the null space prefers would be led along the near-singular directions that z_c contains.
+SUPPLE_FN DirectionComponents still_components(int c, int count, int m, DirectionComponents along,
+                                               const SingularScratch &scratch) {
+  double square = 1;
+  for (int s = 0; s < count; ++s) {
+    scratch.still[s] = s == c;
+    if (scratch.is_null[s])
+      continue;
+    const double f = dot_rows<0>(scratch.images + c * m, scratch.images + s * m, m) /
+                     (scratch.gamma[s] + least_still_gamma);
+    const DirectionComponents of = components_along(s, scratch);
+    along.to_rest -= f * of.to_rest;
+    along.climb -= f * of.climb;
+    along.preferred -= f * of.preferred;
+    scratch.still[s] = -f;
+    square += f * f;
+  }
+  const double scale = 1 / root(square);
+  for (int s = 0; s < count; ++s)
+    scratch.still[s] *= scale;
+  along.to_rest *= scale;
+  along.climb *= scale;
+  along.preferred *= scale;
+  return along;
+}
+SUPPLE_FN void add_still_step(int count, double step, const SingularScratch &scratch) {
+  for (int s = 0; s < count; ++s)
+    scratch.steps[2 * count + s] += step * scratch.still[s];
+}
+// Remembers the null direction of all joints.
+SUPPLE_FN void keep_null_direction(const double *z, int count, const SingularScratch &scratch, double *out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = 0;
+    for (int s = 0; s < count; ++s)
+      out[i] += scratch.still[s] * z[s * count + i];
+  }
+}
+
 // The steps along all directions as displacements of the joints: the rows of scratch.steps times Z.
 SUPPLE_FN void take_directions(const double *z, const Freedom &free, int n, const SingularScratch &scratch,
                                const Displacements &out) {
@@ -372,16 +438,25 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
   const double *z = find_directions(setup, at, free, limit_side, memory, scratch);
   SingularStep result{{}, memory.scalars->pressed, {z, scratch.curvatures, count}};
   project_directions(setup, at, free, z, scratch);
-  const double least = mark_null_directions(count, free.rank, scratch);
+  const bool whole = free.level < 0 && free.all_joints; // directions are of all joints, and one is remembered
+  const double least =
+      mark_null_directions(count, free.rank, z, whole ? memory.null_direction : nullptr, scratch);
   result.report.smallest_singular_value = root(least);
   climb_gradient(setup, at, free, memory.q, z, scratch);
+  ArmScalars &scalars = *memory.scalars;
   find_components(z, free, n, at, scratch);
+  for (int c = 0; c < count; ++c)
+    scratch.steps[2 * count + c] = 0;
   for (int c = 0; c < count; ++c) {
     const DirectionComponents along = components_along(c, scratch);
     const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * count + c];
     DirectionStep step;
     if (scratch.is_null[c]) {
-      step = null_step(setup.law, summary.activity, lambda, along);
+      const DirectionComponents still = still_components(c, count, setup.m(), along, scratch);
+      step = null_step(setup.law, summary.activity, lambda, still);
+      add_still_step(count, step.preferred, scratch);
+      if (whole && count == free.rank + 1)
+        keep_null_direction(z, count, scratch, memory.null_direction);
       expand(z + c * count, free, n, scratch.joint_direction);
       step.feedback = at_least(
           step.feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda,
@@ -389,8 +464,8 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
       if (free.level >= 0 && free.level + 1 < setup.tracking.level_count)
         step.feedback *= 1 - left_share(setup.law, lambda);
     } else if (gamma < squared(setup.law.singular_threshold)) {
-      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scratch, joint_weights,
-                                result);
+      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scalars.exact_share, scratch,
+                                joint_weights, result);
     } else {
       const double d = std::fabs(lambda) + 1e-9;
       step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};
@@ -398,11 +473,13 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     if (free.level > 0) // what earlier levels do is cancelled, not more
       step.feedforward *= step.curvature / larger(step.curvature, gamma);
     scratch.curvatures[c] = step.curvature;
-    const double along_c[step_count] = {step.feedback, step.feedforward, step.preferred};
-    for (int i = 0; i < step_count; ++i)
-      scratch.steps[i * count + c] = along_c[i];
+    scratch.steps[c] = step.feedback;
+    scratch.steps[count + c] = step.feedforward;
   }
   take_directions(z, free, n, scratch, out);
+  if (free.level < 0)
+    scalars.next_exact_share =
+        lesser(result.exact_share, lesser(1.0, scalars.exact_share + setup.law.exact_rate * setup.dt));
   return result;
 }
 
