@@ -773,7 +773,8 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
   // directions, from any
   const double least = random.below(2) ? 1e-9 : 1e-13;
   random_basis(random, n, random.below(2) ? 1 : 1e-3, V);
-  eigen_from<N>(A, n, least, V, F);
+  double scratch[eigen_scratch(largest)];
+  eigen_from<N>(A, n, least, V, scratch);
   eigen(plain, n, F);
   double found[largest], sorted[largest];
   for (int i = 0; i < n; ++i)
@@ -800,9 +801,55 @@ void directions(Random &random, Worst &rows, Worst &values, Worst &square, Worst
     }
 }
 
+// A matrix that changes a little from tick to tick, and the directions that follow it.
+template <int N>
+void following_directions(Random &random, Worst &rows, Worst &values, Worst &square) {
+  const int n = N ? N : 2 + random.below(largest - 1), m = 1 + random.below(n);
+  const double least = 1e-8, rate = log_between(random, 1e-5, 1e-2);
+  double J[3][largest * largest], V[largest * largest] = {}, scratch[eigen_scratch(largest)];
+  for (auto &part : J)
+    for (int i = 0; i < n * m; ++i)
+      part[i] = random.between(-1, 1);
+  for (int i = 0; i < n; ++i)
+    V[i * n + i] = 1;
+  for (int tick = 0; tick < 100; ++tick) {
+    double A[largest * largest], kept[largest * largest], plain[largest * largest], F[largest * largest],
+        now[largest * largest], size = 0;
+    for (int i = 0; i < n * m; ++i) // joints that nothing depends on at first
+      now[i] = (i / m < n / 3 ? std::sin(rate * (tick / 10)) : 1) * J[0][i] +
+               std::sin(rate * tick) * J[1][i] + std::sin(0.6 * rate * tick) * J[2][i];
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        A[i * n + j] = dot_rows<0>(now + i * m, now + j * m, m);
+    std::memcpy(kept, A, sizeof A), std::memcpy(plain, A, sizeof A);
+    eigen_from<N>(A, n, least, V, scratch);
+    eigen(plain, n, F);
+    double found[largest], sorted[largest];
+    for (int i = 0; i < n; ++i)
+      found[i] = A[i * n + i], sorted[i] = plain[i * n + i], size += squared(sorted[i]);
+    std::sort(found, found + n), std::sort(sorted, sorted + n);
+    for (int i = 0; i < n; ++i)
+      values.see((found[i] - sorted[i]) / (n * std::sqrt(size)), n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        double product = 0;
+        for (int k = 0; k < n; ++k)
+          for (int l = 0; l < n; ++l)
+            product += V[i * n + k] * kept[k * n + l] * V[j * n + l];
+        square.see(dot_rows<0>(V + i * n, V + j * n, n) - (i == j), n);
+        rows.see((product - (i == j ? A[i * n + i] : 0)) / (std::sqrt(size) * least), n);
+      }
+  }
+}
+
 void all_directions(Report &report) {
   Random random{34};
-  Worst rows, values, square, count, solved;
+  Worst rows, values, square, count, solved, later_rows, later_values, later_square;
+  for (int round = 0; round < 4 * rounds; ++round) {
+    following_directions<0>(random, later_rows, later_values, later_square);
+    following_directions<6>(random, later_rows, later_values, later_square);
+    following_directions<7>(random, later_rows, later_values, later_square);
+  }
   for (int round = 0; round < 60 * rounds; ++round) {
     directions<0>(random, rows, values, square, count, solved);
     directions<5>(random, rows, values, square, count, solved);
@@ -812,6 +859,10 @@ void all_directions(Report &report) {
   report.add("directions make the matrix diagonal, as nearly as asked", "double", rows.error, 4, rows.at);
   report.add("eigenvalues are those of a plain search", "double", values.error, 1e-9, values.at);
   report.add("directions stay orthonormal", "double", square.error, 1e-13, square.at);
+  report.add("directions that follow a matrix make it diagonal", "double", later_rows.error, 1, later_rows.at);
+  report.add("their eigenvalues are those of a plain search", "double", later_values.error, 1e-8,
+             later_values.at);
+  report.add("they stay orthonormal, tick after tick", "double", later_square.error, 1e-13, later_square.at);
   report.add("a factor counts the eigenvalues below its shift", "double", count.error, 0, count.at);
   report.add("a factor solves", "double", solved.error, 1e-12, solved.at);
 }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple import Frame, Joint, Linkage, Solver
+from supple import Frame, Joint, Linkage, Solver, gauntlet
 from supple.gauntlet.arms import arm_from_linkage
 
 RATE = 300
@@ -68,3 +68,32 @@ def test_an_arm_with_a_null_space_is_not_held_off_its_command_past_singularities
     assert np.median(error) < 0.004
     assert (error > 1).sum() <= 4
     assert np.exp(np.log(jerk).mean()) < 42
+
+
+def through(arm: str, key: str) -> tuple[np.ndarray, np.ndarray]:
+    """The accelerations (ticks, dof) and the reported damping (ticks,) of a hazard that leads through a singularity."""
+    hazard = next(each for each in gauntlet.hazards(arm) if each.key.startswith(key))
+    loop = gauntlet.tracked()(hazard.arm, 1 / RATE)
+    loop.reset(hazard.start)
+    steps = [loop.tracker.step(frame, 1 / RATE) for frame in hazard.frames(RATE)]
+    q = np.array([hazard.start] * 2 + [step.q for step in steps])
+    return np.diff(q, n=2, axis=0) * RATE**2, np.array([step.damping for step in steps])
+
+
+def test_the_null_space_goes_on_where_another_singular_value_vanishes():
+    """Shoulder and wrist of an iiwa are singular at once in a tick: which direction is null is then rounding."""
+    acceleration, _ = through("iiwa14", "s2")
+    assert np.abs(acceleration).max() < 3
+
+
+def test_the_null_space_does_not_lead_along_a_fold():
+    """Joints 3 and 5 turn the elbow of an iiwa about its straight arm."""
+    acceleration, _ = through("iiwa14", "s3")
+    assert np.abs(acceleration[:, [2, 4]]).max() < 12
+
+
+@pytest.mark.parametrize("arm", ["iiwa14", "puma560"])
+def test_damping_does_not_vanish_where_the_command_turns_back(arm):
+    _, damping = through(arm, "s3")
+    assert damping.max() > 1e-3
+    assert np.diff(damping).min() > -0.15 * damping.max()

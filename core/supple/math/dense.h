@@ -8,7 +8,7 @@
 //   solve_semidefinite  symmetric, lower half         largest first, stops at rank  local steps
 //   solve_square        any square; scalar            largest in its column         inverse of J
 //   solve_packed<M>     symmetric, lower half packed  as they come, floored         search, one target
-//   eigen, eigen_from   symmetric, all of it          Jacobi rotations              singular values
+//   eigen               symmetric, all of it          Jacobi rotations              singular values
 //
 // clang-format on
 // They differ in storage or in what they do with a pivot that is not positive.
@@ -323,86 +323,6 @@ SUPPLE_FN void eigen(S *a, int n, S *v) {
           rotate_pair(a[p * n + k], a[q * n + k], c, s);
         for (int k = 0; k < n; ++k)
           rotate_pair(v[k * n + p], v[k * n + q], c, s);
-      }
-  }
-}
-
-// Transposes a square matrix in place.
-SUPPLE_FN void transpose(double *a, int n) {
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j) {
-      const double swapped = a[i * n + j];
-      a[i * n + j] = a[j * n + i];
-      a[j * n + i] = swapped;
-    }
-}
-
-// The first `count` columns of x A, for a row x and a square A; what is written after them has no meaning.
-// Zeros of x are skipped: a joint moves only its own end effectors.
-template <int N>
-SUPPLE_FLAT void multiply_row(const double *x, const double *a, int n_, int count, double *out) {
-  const int n = N ? N : n_;
-  if (N || n < native_width) {
-    for (int j = 0; j < count; ++j) {
-      double sum = 0;
-      for (int k = 0; k < n; ++k)
-        sum += x[k] * a[k * n + j];
-      out[j] = sum;
-    }
-    return;
-  }
-  using Columns = Pack<double, native_width>;
-  for (int j = 0, last = n - native_width; j < count; j += native_width) {
-    const int at = j < last ? j : last; // the last columns lie within the row: some are computed twice
-    Columns sum(0.0), row;
-    for (int k = 0; k < n; ++k)
-      if (x[k] != 0) {
-        std::memcpy(&row, a + k * n + at, sizeof row);
-        sum = sum + Columns(x[k]) * row;
-      }
-    std::memcpy(out + at, &sum, sizeof sum);
-  }
-}
-
-// Eigenvalues (on the diagonal of A) and eigenvectors (rows of V) of a symmetric A, by Jacobi's rotations
-// from the orthonormal rows that V holds on: near to them it takes one or two sweeps. Off the diagonal
-// remains less than `least` times the size of A. t is scratch for n x n numbers.
-template <int N>
-SUPPLE_FN void eigen_from(double *a, int n_, double least, double *v, double *t) {
-  const int n = N ? N : n_;
-  for (int i = 0; i < n; ++i)
-    multiply_row<N>(v + i * n, a, n, n, t + i * n);
-  transpose(t, n);
-  double size = 0; // V A V' = V (V A)'
-  for (int i = 0; i < n; ++i) {
-    multiply_row<N>(v + i * n, t, n, i + 1, a + i * n);
-    size += a[i * n + i] * a[i * n + i];
-  }
-  mirror(a, n);
-  const double negligible = least * least * size;
-  bool more = true;
-  for (int sweep = 0; more && sweep < 30; ++sweep) {
-    more = false;
-    for (int p = 0; p < n; ++p)
-      for (int q = p + 1; q < n; ++q) {
-        const double x = a[p * n + q], app = a[p * n + p], aqq = a[q * n + q];
-        if (!(x * x > negligible))
-          continue;
-        more = true;
-        const double half = 0.5 * (aqq - app),
-                     tangent = x / (half + (half < 0 ? -1 : 1) * std::sqrt(half * half + x * x));
-        const double c = 1 / std::sqrt(1 + tangent * tangent), s = tangent * c;
-        for (int k = 0; k < n; ++k)
-          rotate_pair(a[p * n + k], a[q * n + k], c, s);
-        for (int k = 0; k < n; ++k) {
-          a[k * n + p] = a[p * n + k];
-          a[k * n + q] = a[q * n + k];
-        }
-        a[p * n + p] = app - tangent * x;
-        a[q * n + q] = aqq + tangent * x;
-        a[p * n + q] = a[q * n + p] = 0;
-        for (int k = 0; k < n; ++k)
-          rotate_pair(v[p * n + k], v[q * n + k], c, s);
       }
   }
 }

@@ -72,13 +72,17 @@ SUPPLE_FN void lay_out(TickEvaluation &at, ScratchLayout &layout, const Tracking
 
 SUPPLE_FN void lay_out(RegularScratch &regular, SingularScratch &singular, ScratchLayout &layout, int n,
                        int m) {
-  for (double **matrix :
-       {&regular.reduced, &regular.factor, &singular.hessian, &singular.products, &singular.basis})
+  for (double **matrix : {&regular.reduced, &regular.factor, &singular.hessian, &singular.basis})
     layout.array(*matrix, n * n);
+  layout.array(singular.products, eigen_scratch(n));
   layout.array(singular.images, n * m);
   for (double **row : {&regular.solution, &singular.gamma, &singular.joint_direction, &singular.climb,
-                       &singular.curvatures, &singular.gradient})
+                       &singular.curvatures, &singular.gradient, &singular.still})
     layout.array(*row, n);
+  for (double **rows : {&singular.sources, &singular.components})
+    layout.array(*rows, component_count * n);
+  for (double **rows : {&singular.steps, &singular.moves})
+    layout.array(*rows, step_count * n);
   for (double **row : {&singular.curvature_rows, &singular.remainder})
     layout.array(*row, m);
   layout.array(singular.is_null, n);

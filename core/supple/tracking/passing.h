@@ -74,6 +74,13 @@ struct UnneededShares {
   double damping = 0, pull = 0;
 };
 
+// Where the command turns back, its speed is 0 for a moment, which says nothing of the rest of the pass. So
+// the share of damping that is not needed falls at once and rises slowly. Begins a tick: how large it may be.
+SUPPLE_FN void begin_exact_share(const Law &law, double dt, ArmScalars &scalars) {
+  scalars.exact_share = scalars.next_exact_share;
+  scalars.next_exact_share = lesser(1.0, scalars.exact_share + law.exact_rate * dt);
+}
+
 // Not needed: the arm follows the command, and the joints can do what passing the singularity exactly asks of
 // them. Damping stays until the whole pass could be exact, so that what was missed is made up smoothly. The
 // pull holds the arm off its command, so it ends as soon as the rest of the pass can be exact; what little of

@@ -11,14 +11,18 @@
 //   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
 //   p_0      posture_pull          p_1      fold_posture_pull
 #pragma once
+#include "supple/math/eigen.h"
 #include "supple/tracking/passing.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
 
+// vectors of which the components along directions are needed, and displacements that are made of them
+constexpr int component_count = 6, step_count = 3;
+
 struct SingularScratch {
   double *hessian;         // count x count: H over the free joints; afterwards diagonal, with the eigenvalues
-  double *products;        // count x count: of eigen_from
+  double *products;        // eigen_scratch(n): of eigen_from
   double *basis;           // count x count: directions of a level
   double *images;          // count rows of m: J z of each direction
   double *gamma;           // count: |J z|^2
@@ -29,6 +33,9 @@ struct SingularScratch {
   double *climb;          // n: gradient of small singular values
   double *curvatures;     // count: d of each direction
   double *gradient;       // n: of one singular value
+  double *sources, *components; // component_count a direction: of the vectors, and of their components
+  double *still;                // count: a null direction that moves no row, along all directions
+  double *steps, *moves;        // step_count rows of count: along directions, and of joints
 };
 
 // The directions of the free joints.
@@ -42,6 +49,7 @@ struct SingularStep {
   SingularReport report;
   double pressed;
   Directions directions;
+  double exact_share = 1; // of damping, that no near-singular direction needs
 };
 
 // What is left off the diagonal, over the size of H, of a level. Null directions of a level have no gradient;
@@ -49,10 +57,10 @@ struct SingularStep {
 // less.
 constexpr double level_precision = 1e-12;
 
-// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. By
-// Jacobi rotations from the basis of an earlier tick with the same free joints; every 1000 ticks from the
-// identity, since rounding adds up. Two bases are remembered: one for ticks in which all joints are free, one
-// for ticks in which some are held.
+// Eigenvectors of H over the free joints, as rows; its eigenvalues on the diagonal of scratch.hessian. From
+// the basis of an earlier tick with the same free joints, which is made orthonormal again every 1000 ticks,
+// since rounding adds up; else from the identity. Two bases are remembered: one for ticks in which all joints
+// are free, one for ticks in which some are held.
 template <int N, int M>
 SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                         const Freedom &free, const double *limit_side,
@@ -76,10 +84,12 @@ SUPPLE_FN const double *find_directions(const TickSetup<N, M> &setup, const Tick
   }
   double *basis = all_free ? memory.basis : memory.reduced_basis;
   int &age = all_free ? memory.scalars->basis_age : memory.scalars->reduced_basis_age;
-  const bool reuse = same_joints && age > 0 && age < 1000;
-  age = reuse ? age + 1 : 1;
+  const bool reuse = same_joints && age > 0, again = reuse && age == 1000;
+  age = reuse && !again ? age + 1 : 1;
   for (int i = 0; i < count * count && !reuse; ++i)
     basis[i] = i % (count + 1) ? 0 : 1;
+  if (again)
+    make_orthonormal<0>(count, place_eigen(count, scratch.products), basis);
   if (N > 1 && count == N)
     eigen_from<N>(scratch.hessian, count, 1e-8, basis, scratch.products);
   else if (N > 2 && count == N - 1)
@@ -113,38 +123,50 @@ template <int N, int M>
 SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvaluation &at, const Freedom &free,
                                   const double *z, const SingularScratch &scratch) {
   const int m = setup.m();
+  if (!free.basis)
+    multiply(
+        z, free.count, free.count, [&](int k) { return at.J + free.index[k] * m; }, m, scratch.images);
   for (int c = 0; c < free.count; ++c) {
     double *image = scratch.images + c * m;
-    for (int i = 0; i < m; ++i)
-      image[i] = 0;
     if (free.basis) {
+      for (int i = 0; i < m; ++i)
+        image[i] = 0;
       expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
       for (int k = 0; k < setup.n(); ++k)
         for (int i = 0; i < m; ++i)
           image[i] += scratch.joint_direction[k] * at.J[k * m + i];
-    } else {
-      for (int k = 0; k < free.count; ++k) {
-        const double part = z[c * free.count + k];
-        const double *column = at.J + free.index[k] * m;
-        for (int i = 0; i < m; ++i)
-          image[i] += part * column[i];
-      }
     }
     keep_level(setup.tracking, free, image);
     scratch.gamma[c] = dot_rows<M>(image, image, m);
   }
 }
 
+// added to gamma_s: a direction along which nothing moves is left alone
+constexpr double least_still_gamma = 1e-12;
+// |J z|^2 up to which it is rounding that tells directions apart
+constexpr double rounded_gamma = 1e-7;
+
 // Marks the (count - rank) directions with the smallest gamma as null; returns the smallest gamma of the
-// others.
-SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch &scratch) {
+// others. Where two singular values vanish, one null direction stays what it was in the last tick, if that is
+// known (`last`, of all joints).
+SUPPLE_FN double mark_null_directions(int count, int rank, const double *z, const double *last,
+                                      const SingularScratch &scratch) {
+  const bool one = last && count == rank + 1;
+  auto score = [&](int c) {
+    return scratch.gamma[c] + (one ? rounded_gamma * (1 - squared(dot_rows<0>(z + c * count, last, count))) : 0.0);
+  };
   for (int c = 0; c < count; ++c)
     scratch.is_null[c] = false;
   for (int k = rank; k < count; ++k) {
     int smallest = -1;
-    for (int c = 0; c < count; ++c)
-      if (!scratch.is_null[c] && (smallest < 0 || scratch.gamma[c] < scratch.gamma[smallest]))
+    double least = 0;
+    for (int c = 0; c < count; ++c) {
+      const double of = scratch.is_null[c] ? 0 : score(c);
+      if (!scratch.is_null[c] && (smallest < 0 || of < least)) {
         smallest = c;
+        least = of;
+      }
+    }
     scratch.is_null[smallest] = true;
   }
   double least = 1e300;
@@ -153,6 +175,9 @@ SUPPLE_FN double mark_null_directions(int count, int rank, const SingularScratch
       least = lesser(least, scratch.gamma[c]);
   return least;
 }
+
+// singular values below it are climbed less: the sign of the gradient changes at 0
+constexpr double climb_corner = 0.01;
 
 // The sum of the gradients of singular values below sigma_1, weighted by (1 - gamma/sigma_1^2)^2.
 template <int N, int M>
@@ -169,8 +194,10 @@ SUPPLE_FN void climb_gradient(const TickSetup<N, M> &setup, const TickEvaluation
     if (scratch.is_null[c] || !(gamma < threshold))
       continue;
     expand(z + c * free.count, free, setup.n(), scratch.joint_direction);
+    // through zero, where the gradient of sigma has a corner, that of root(gamma + corner^2) is smooth
     add_singular_value_gradient(setup, at, scratch.joint_direction, scratch.images + c * setup.m(),
-                                root(gamma) + 1e-12, squared(1 - gamma / threshold), scratch.climb);
+                                root(gamma + squared(climb_corner)), squared(1 - gamma / threshold),
+                                scratch.climb);
   }
 }
 
@@ -265,8 +292,8 @@ template <int N, int M>
 SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                            const EvaluationSummary &summary, const Freedom &free, int c,
                                            const DirectionComponents &along, bool weakest,
-                                           const SingularScratch &scratch, double *joint_weights,
-                                           SingularStep &out) {
+                                           double exact_share, const SingularScratch &scratch,
+                                           double *joint_weights, SingularStep &out) {
   const Law &law = setup.law;
   const int m = setup.m();
   const double *z = out.directions.z + c * free.count, *image = scratch.images + c * m;
@@ -283,9 +310,12 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   const double blended = gamma + (1 - fold.psi + fold.psi * fold.weight) * (lambda - gamma);
   const double chi = squared(positive(1 - std::fabs(blended) / threshold));
   UnneededShares unneeded;
-  if (free.level < 0)
+  if (free.level < 0) {
     unneeded =
         unneeded_shares(setup, at, summary, scratch.joint_direction, image, gamma, fold, scratch.gradient);
+    out.exact_share = lesser(out.exact_share, unneeded.damping);
+    unneeded.damping = lesser(unneeded.damping, exact_share);
+  }
   // a null space chooses the posture; a pull would only hold the arm off its command
   const bool redundant = free.level < 0 && free.count > free.rank;
   const double pull = redundant ? 0
@@ -319,27 +349,76 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   return {d, feedback, along.feedforward_gradient / d, 0};
 }
 
-// Components along one direction of the freedom.
-SUPPLE_FLAT DirectionComponents components_along(const double *z, const Freedom &free, int n,
-                                                 const TickEvaluation &at, const SingularScratch &scratch) {
-  DirectionComponents along;
-  auto add = [&](double part, int i) {
-    along.feedback_gradient += part * at.feedback_gradient[i];
-    along.feedforward_gradient += part * at.feedforward_gradient[i];
-    along.to_posture += part * at.to_posture[i];
-    along.to_rest += part * at.to_rest[i];
-    along.climb += part * scratch.climb[i];
-    along.preferred += part * at.preferred[i];
-  };
-  if (free.basis) {
-    expand(z, free, n, scratch.joint_direction);
-    for (int i = 0; i < n; ++i)
-      add(scratch.joint_direction[i], i);
-  } else {
-    for (int k = 0; k < free.count; ++k)
-      add(z[k], free.index[k]);
+// Components along all directions of the freedom, in scratch.components.
+SUPPLE_FN void find_components(const double *z, const Freedom &free, int n, const TickEvaluation &at,
+                               const SingularScratch &scratch) {
+  // one row for each joint value, or each row of the basis
+  const double *const vectors[component_count] = {at.feedback_gradient, at.feedforward_gradient,
+                                                  at.to_posture,        at.to_rest,
+                                                  scratch.climb,        at.preferred};
+  for (int k = 0; k < free.count; ++k)
+    for (int i = 0; i < component_count; ++i)
+      scratch.sources[k * component_count + i] = free.basis
+                                                     ? dot_rows<0>(free.basis + k * n, vectors[i], n)
+                                                     : vectors[i][free.index[k]];
+  multiply(
+      z, free.count, free.count, [&](int k) { return scratch.sources + k * component_count; },
+      component_count, scratch.components);
+}
+SUPPLE_FLAT DirectionComponents components_along(int c, const SingularScratch &scratch) {
+  const double *of = scratch.components + c * component_count;
+  return {of[0], of[1], of[2], of[3], of[4], of[5]};
+}
+
+// A null direction z of H still moves the rows where H is not J'J. Its part that moves none is, to first
+// order, y = z_c - sum f_s z_s over the directions s that are not null, f_s = J z_c . J z_s / gamma_s. Without
+// this, what the null space prefers would be led along the near-singular directions that z_c contains.
+SUPPLE_FN DirectionComponents still_components(int c, int count, int m, DirectionComponents along,
+                                               const SingularScratch &scratch) {
+  double square = 1;
+  for (int s = 0; s < count; ++s) {
+    scratch.still[s] = s == c;
+    if (scratch.is_null[s])
+      continue;
+    const double f = dot_rows<0>(scratch.images + c * m, scratch.images + s * m, m) /
+                     (scratch.gamma[s] + least_still_gamma);
+    const DirectionComponents of = components_along(s, scratch);
+    along.to_rest -= f * of.to_rest;
+    along.climb -= f * of.climb;
+    along.preferred -= f * of.preferred;
+    scratch.still[s] = -f;
+    square += f * f;
   }
+  const double scale = 1 / root(square);
+  for (int s = 0; s < count; ++s)
+    scratch.still[s] *= scale;
+  along.to_rest *= scale;
+  along.climb *= scale;
+  along.preferred *= scale;
   return along;
+}
+SUPPLE_FN void add_still_step(int count, double step, const SingularScratch &scratch) {
+  for (int s = 0; s < count; ++s)
+    scratch.steps[2 * count + s] += step * scratch.still[s];
+}
+// Remembers the null direction of all joints.
+SUPPLE_FN void keep_null_direction(const double *z, int count, const SingularScratch &scratch, double *out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = 0;
+    for (int s = 0; s < count; ++s)
+      out[i] += scratch.still[s] * z[s * count + i];
+  }
+}
+
+// The steps along all directions as displacements of the joints: the rows of scratch.steps times Z.
+SUPPLE_FN void take_directions(const double *z, const Freedom &free, int n, const SingularScratch &scratch,
+                               const Displacements &out) {
+  double *const displacements[step_count] = {out.feedback, out.feedforward, out.preferred};
+  const int count = free.count;
+  multiply(
+      scratch.steps, step_count, count, [&](int c) { return z + c * count; }, count, scratch.moves);
+  for (int i = 0; i < step_count; ++i)
+    expand(scratch.moves + i * count, free, n, displacements[i]);
 }
 
 // The share of a null direction with curvature lambda that a level leaves to the next; too little is none.
@@ -359,17 +438,25 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
   const double *z = find_directions(setup, at, free, limit_side, memory, scratch);
   SingularStep result{{}, memory.scalars->pressed, {z, scratch.curvatures, count}};
   project_directions(setup, at, free, z, scratch);
-  const double least = mark_null_directions(count, free.rank, scratch);
+  const bool whole = free.level < 0 && free.all_joints; // directions are of all joints, and one is remembered
+  const double least =
+      mark_null_directions(count, free.rank, z, whole ? memory.null_direction : nullptr, scratch);
   result.report.smallest_singular_value = root(least);
   climb_gradient(setup, at, free, memory.q, z, scratch);
-  for (int i = 0; i < n; ++i)
-    out.feedback[i] = out.feedforward[i] = out.preferred[i] = 0;
+  ArmScalars &scalars = *memory.scalars;
+  find_components(z, free, n, at, scratch);
+  for (int c = 0; c < count; ++c)
+    scratch.steps[2 * count + c] = 0;
   for (int c = 0; c < count; ++c) {
-    const DirectionComponents along = components_along(z + c * count, free, n, at, scratch);
+    const DirectionComponents along = components_along(c, scratch);
     const double gamma = scratch.gamma[c], lambda = scratch.hessian[c * count + c];
     DirectionStep step;
     if (scratch.is_null[c]) {
-      step = null_step(setup.law, summary.activity, lambda, along);
+      const DirectionComponents still = still_components(c, count, setup.m(), along, scratch);
+      step = null_step(setup.law, summary.activity, lambda, still);
+      add_still_step(count, step.preferred, scratch);
+      if (whole && count == free.rank + 1)
+        keep_null_direction(z, count, scratch, memory.null_direction);
       expand(z + c * count, free, n, scratch.joint_direction);
       step.feedback = at_least(
           step.feedback, rest_displacement(setup, summary.haste, along.feedback_gradient, lambda,
@@ -377,8 +464,8 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
       if (free.level >= 0 && free.level + 1 < setup.tracking.level_count)
         step.feedback *= 1 - left_share(setup.law, lambda);
     } else if (gamma < squared(setup.law.singular_threshold)) {
-      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scratch, joint_weights,
-                                result);
+      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scalars.exact_share, scratch,
+                                joint_weights, result);
     } else {
       const double d = std::fabs(lambda) + 1e-9;
       step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};
@@ -386,20 +473,13 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     if (free.level > 0) // what earlier levels do is cancelled, not more
       step.feedforward *= step.curvature / larger(step.curvature, gamma);
     scratch.curvatures[c] = step.curvature;
-    auto move = [&](double part, int i) {
-      out.feedback[i] += step.feedback * part;
-      out.feedforward[i] += step.feedforward * part;
-      out.preferred[i] += step.preferred * part;
-    };
-    if (free.basis) {
-      expand(z + c * count, free, n, scratch.joint_direction);
-      for (int i = 0; i < n; ++i)
-        move(scratch.joint_direction[i], i);
-    } else {
-      for (int k = 0; k < count; ++k)
-        move(z[c * count + k], free.index[k]);
-    }
+    scratch.steps[c] = step.feedback;
+    scratch.steps[count + c] = step.feedforward;
   }
+  take_directions(z, free, n, scratch, out);
+  if (free.level < 0)
+    scalars.next_exact_share =
+        lesser(result.exact_share, lesser(1.0, scalars.exact_share + setup.law.exact_rate * setup.dt));
   return result;
 }
 

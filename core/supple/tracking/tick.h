@@ -105,6 +105,7 @@ SUPPLE_FN void evaluate_law(const TickSetup<N, M> &setup, const double *measured
   for (int i = 0; i < setup.n(); ++i)
     at.preferred[i] = preferred ? preferred[i] / t.unit[i] : 0;
   scalars.pressed *= positive(1 - setup.dt / setup.law.pressed_time);
+  begin_exact_share(setup.law, setup.dt, scalars);
   step_box(setup, memory, scratch.bounds);
   if (measured) {
     bound_lead(t, measured, setup.dt, memory, scratch.bounds);

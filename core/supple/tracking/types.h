@@ -42,6 +42,7 @@ struct Law {
   double full_damping_speed = 0.8; // s_1, 1/s: speed of the command from which near-singular damping is full
   double exact_demand = 0.5;     // of joint limits, for passing a singularity exactly: then it is not damped
   double damped_demand = 1;      // the same from which damping is full
+  double exact_rate = 10;        // 1/s: how fast a pass without damping begins
   double rest_rate = 20;         // 1/s: least rate of approach along any direction, command at rest
   double rest_step = 0.1;        // rad: longest displacement that this rate adds
   double rest_gain = 1e-10;      // a smaller decrease of the squared residual is none
@@ -284,9 +285,10 @@ struct ArmScalars {
   double momentum_time;            // s: in which the joints, as fast as since the last gain, can brake
   double waiting_time;             // s: how long some joint has waited for the measured one
   double measured_age;             // s: of the newest measured joints
+  double exact_share, next_exact_share; // of damping that may be left out, in this tick and the next
   double lag_product, lag_square;  // of lead and measured velocity: their ratio is the lag of the arm, s
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
-  int basis_age;                   // ticks since `basis` began at the identity; 0: it holds none
+  int basis_age;                   // ticks since `basis` was made orthonormal; 0: it holds none
   int reduced_basis_age;           // the same of `reduced_basis`
   RecoveryPhase recovery;          // of the search for joint values that reach the command
   int recovery_steps;              // of that search
