@@ -132,3 +132,23 @@ def _slow_ball(joint: Joint, values: Array, limit: Array, fixed: Any) -> Array:
     axis = np.array(joint.axis, dtype=float) if joint.kind is Kind.BALL else None
     stays = np.ascontiguousarray(fixed, dtype=float)[:, None]
     return _core.slow_ball(np.ascontiguousarray(values), limit, stays, axis, joint.swing, *joint.twist)
+
+
+def smoothed_to_end(values: Array, width: float) -> Array:
+    """Values (n, k) filtered as by `smoothed`, but continued by their first and last rows.
+
+    For rows of which more will come: a reflection of what was would let the last row through as rough as it is.
+    """
+    out: Array = _weights_to_end(width, len(values)) @ values
+    return out
+
+
+@lru_cache(maxsize=64)
+def _weights_to_end(width: float, count: int) -> Array:
+    """The weights (count, count) of `smoothed_to_end`."""
+    half, rows = kernel(width, 10**6), np.arange(count)
+    out = np.zeros((count, count))
+    for way in range(1 - len(half), len(half)):
+        out[rows, np.clip(rows + way, 0, count - 1)] += half[abs(way)]
+    out.flags.writeable = False
+    return out
