@@ -30,7 +30,7 @@ class FootHold:
         held; ``after``: how many of them the legs were solved for before.
         """
         self._limbs = limbs
-        self._feet = {side: FootStream(limbs.body, side, dt) for side in SIDES}
+        self._feet = {side: FootStream(limbs.body, side, dt, ahead) for side in SIDES}
         self._near = {side: Bound(ahead + 1) for side in SIDES}
         self._rolls: list[dict[str, Array]] = []
         self._after = after

@@ -49,14 +49,14 @@ class FootStream:
     over ground and turned to where it points; it may still have to tilt and to sink a little.
     """
 
-    def __init__(self, body: Body, side: str, dt: float) -> None:
-        """The foot of one side of a body, with frames ``dt`` seconds apart."""
+    def __init__(self, body: Body, side: str, dt: float, ahead: int) -> None:
+        """The foot of one side of a body, with frames ``dt`` seconds apart, of which ``ahead`` are known."""
         self._soles = np.stack([body.heel[side], body.toe[side]])
         self._flat = body.upright.T @ body.rest[f"{side}_foot"][:3, :3]  # if forward is along x
         self._settle, self._release = (max(1, round(time / dt)) for time in (_SETTLE, _RELEASE))
         self._after = round(_AFTER / dt)
         self._kept: list[tuple[Array, Array, Array, Array]] = []  # of the last frames: as it was, and as asked
-        self._later = round(_LATER / dt)
+        self._later = round(_LATER / dt) if ahead else 0
         self._turn, self._way = SplitFade(_TURN_AWAY, along=True), SplitFade(_WAY_AWAY, along=False)
         self._is_flat, self._resting_turn = False, np.eye(3)
         self._pivot: int | None = None  # row of the point that rests

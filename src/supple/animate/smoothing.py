@@ -12,6 +12,7 @@ from supple.frame import Array
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 
+_LONGEST = 10**6  # samples of a filter
 _SHORT = 100  # samples to each side of a kernel that is summed up; longer ones go through a Fourier transform
 
 
@@ -139,16 +140,6 @@ def smoothed_to_end(values: Array, width: float) -> Array:
 
     For rows of which more will come: a reflection of what was would let the last row through as rough as it is.
     """
-    out: Array = _weights_to_end(width, len(values)) @ values
-    return out
-
-
-@lru_cache(maxsize=64)
-def _weights_to_end(width: float, count: int) -> Array:
-    """The weights (count, count) of `smoothed_to_end`."""
-    half, rows = kernel(width, 10**6), np.arange(count)
-    out = np.zeros((count, count))
-    for way in range(1 - len(half), len(half)):
-        out[rows, np.clip(rows + way, 0, count - 1)] += half[abs(way)]
-    out.flags.writeable = False
-    return out
+    reach = len(kernel(width, _LONGEST)) - 1
+    extended = np.concatenate([values[:1].repeat(reach, axis=0), values, values[-1:].repeat(reach, axis=0)])
+    return smoothed(extended, width)[reach : reach + len(values)]

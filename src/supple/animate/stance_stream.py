@@ -68,7 +68,7 @@ class StanceStream:
     def __init__(self, limbs: Limbs, dt: float, ahead: int) -> None:
         """The legs of a body, with frames ``dt`` seconds apart; ``ahead``: how many are known after this one."""
         self._limbs, self._body = limbs, limbs.body
-        self._feet = {side: FootStream(self._body, side, dt) for side in SIDES}
+        self._feet = {side: FootStream(self._body, side, dt, ahead) for side in SIDES}
         self.rolls = {side: np.zeros(3) for side in SIDES}
         """Rotation vectors (3,) by which feet roll, since ankles cannot bend farther."""
         self._unroll = float(np.exp(-dt / _UNROLL))

@@ -95,7 +95,7 @@ class RetargetStream:
         self._width = retarget._smooth / self._dt
         self._smooth = smoothed_to_end if self.delay_frames else smoothed
         filter_reach = len(kernel(self._width, 10**6)) - 1
-        self._after = self.delay_frames // 2  # frames that the filter of joint values sees
+        self._after = min(self.delay_frames // 2, filter_reach)  # frames ahead that the filter of joint values sees
         self._ahead = self.delay_frames - self._after
         self._past = max(filter_reach, min(round(_PAST / self._dt), _LONGEST_PAST)) + 1 + self._after
         self._rows: Array | None = None  # joint values of the source: of the past, of this frame, and of those after it
@@ -168,10 +168,8 @@ class RetargetStream:
     def _contacts(self, frames: Frames, side: str) -> Array:
         """Whether heel and toe of a side touch the ground (n, 2), from the frame on that a step returns."""
         points = soles(self._retarget._pair.source, frames, side)
-        on: Array = np.stack(
-            [in_contact(at, self._ground, self._dt)[self._past - self._after :] for _, at in points], axis=-1
-        )
-        return on
+        on: Array = np.stack([in_contact(at, self._ground, self._dt) for _, at in points], axis=-1)
+        return on[self._past - self._after :]
 
     def _stance_view(
         self, points: dict[str, Array], turns: dict[str, Array], touching: dict[str, Array]
@@ -183,9 +181,8 @@ class RetargetStream:
         pelvis = pelvis_frames(pair, points, turns["pelvis"])
         forward = forward_over_ground(pair.target, pelvis)
         ahead = {side: float(ahead_of_foot(pair, points, forward, side)[now]) for side in SIDES}
-        found = [
-            ahead[side] for side in SIDES if touching[side][self._after].all() and hip_is_high(pair, points, side)[now]
-        ]
+        flat = [side for side in SIDES if touching[side][self._after].all()]
+        found = [ahead[side] for side in flat if hip_is_high(pair, points, side)[now]]
         self._has_stood |= len(found) == len(SIDES)
         counts = len(found) == len(SIDES) or (found and not self._has_stood)
         lean = self._lean.next(float(np.mean(found)) if counts else None, min(1.0, self._dt / _LEARN_LEAN)) * forward
