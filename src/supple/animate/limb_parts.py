@@ -16,6 +16,7 @@ LIMBS: Mapping[str, tuple[str, str, str]] = {
 }
 """Parts of each kind of limb, from its beginning to its end."""
 _WORDS = {"arm": "arm|shoulder|elbow|wrist|hand", "leg": "leg|hip|thigh|knee|ankle|foot"}
+_BEYOND = re.compile("finger|thumb|gripper|toe")
 _NEAR = {"arm": 0.9, "leg": 0.3}  # of the length of the second bone: joints so near to its end are of hand or foot
 
 
@@ -50,9 +51,9 @@ def limb_parts(linkage: Linkage) -> dict[str, str]:
 
 
 def _chain(link: str, below: Mapping[str, list[str]]) -> list[str]:
-    """The moving links from one on, until there are several, as the fingers of a hand."""
+    """The moving links from one on, until there are several or a finger."""
     found = [link]
-    while len(below.get(found[-1], ())) == 1:
+    while len(below.get(found[-1], ())) == 1 and not _BEYOND.search(below[found[-1]][0].lower()):
         found.append(below[found[-1]][0])
     return found
 
