@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supple import Frame, Goal, Linkage, Motion, models
+from supple import Frame, Goal, Joint, Link, Linkage, Motion, models
 from supple.animate import BodyMap, Retarget, Timeline, load_clip
 from supple.animate.body import SIDES, Body
 from supple.animate.body_names import matched
@@ -198,3 +198,62 @@ def test_a_figure_that_sits_is_not_moved_over_its_feet():
     body = Body.of(HUMAN, BodyMap.of(HUMAN))
     targets = pose_targets(Correspondence.of(body, body, None), clip.q, 1 / 60, 0.0)
     assert np.abs(targets.pelvis[:, :3, 3] - clip.linkage.frames(clip.q)["pelvis"].position).max() < 0.02
+
+
+def renamed(linkage: Linkage, names: dict[str, str], more: tuple[Joint, ...] = ()) -> Linkage:
+    """A linkage with other names of links, and more joints."""
+    joints = [
+        dataclasses.replace(j, parent=names.get(j.parent, j.parent), child=names.get(j.child, j.child))
+        for j in linkage.joints
+    ]
+    links = [dataclasses.replace(link, name=names.get(link.name, link.name)) for link in linkage.links]
+    return Linkage("robot", [*joints, *more], [*links, *(Link(joint.child) for joint in more)])
+
+
+def test_limbs_of_a_robot_whose_links_are_numbered_are_found_by_their_bones():
+    chains: dict[str, list[str]] = {}
+    for joint in G1.joints:
+        side, _, rest = joint.child.partition("_")
+        if side in ("left", "right") and joint.dof:
+            kind = "leg" if any(word in rest for word in ("hip", "knee", "ankle")) else "arm"
+            chains.setdefault(f"{kind}_{side}", []).append(joint.child)
+    names = {link: f"{chain}_{i + 1}_link" for chain, links in chains.items() for i, link in enumerate(links)}
+    robot = renamed(G1, {**names, "pelvis": "base_link", "torso_link": "body_2_link"})
+    found = BodyMap.of(robot).links
+    for part, link in (
+        ("shank", "knee_link"),
+        ("foot", "ankle_roll_link"),
+        ("forearm", "elbow_link"),
+        ("hand", "wrist_yaw_link"),
+        ("thigh", "hip_yaw_link"),
+        ("upper_arm", "shoulder_roll_link"),
+    ):
+        for side in SIDES:
+            assert found[f"{side}_{part}"] == names[f"{side}_{link}"]
+    assert (found["pelvis"], found["chest"]) == ("base_link", "body_2_link")
+    clip = turn_on_the_spot()
+    retarget = Retarget(clip.linkage, robot)
+    assert measured(retarget, clip, retarget.motion(clip).q).slide < 3e-3
+
+
+def test_shells_that_are_fixed_to_links_are_no_parts_of_a_body():
+    names = {"chest": "trunk_9"} | {f"{side}_upper_arm": f"{side}_shoulder_9" for side in SIDES}
+    shells = [Joint.fixed("shell", "trunk_9", "torso", at=Frame.at([0.05, 0, 0]))]
+    shells += [Joint.fixed(f"{side}_shell", f"{side}_shoulder_9", f"{side}_upper_arm") for side in SIDES]
+    found = BodyMap.of(renamed(HUMAN, names, tuple(shells))).links
+    assert found["chest"] == "trunk_9"
+    assert [found[f"{side}_upper_arm"] for side in SIDES] == ["left_shoulder_9", "right_shoulder_9"]
+    assert found["left_hand"] == "left_hand"
+
+
+def test_a_thing_before_the_figure_of_a_file_changes_nothing(tmp_path):
+    walk = random_walk(74)
+    walk.save(tmp_path / "walk.bvh", up="y", unit="cm")
+    lines = (tmp_path / "walk.bvh").read_text().splitlines()
+    at = lines.index("MOTION") + 3
+    ball = ["ROOT ball", "{", "OFFSET 0 0 0", "CHANNELS 3 Xposition Yposition Zposition", "}"]
+    rows = [f"{i} 20 0 {line}" for i, line in enumerate(lines[at:])]
+    (tmp_path / "ball.bvh").write_text("\n".join([lines[0], *ball, *lines[1:at], *rows]))
+    clips = [load_clip(tmp_path / name) for name in ("walk.bvh", "ball.bvh")]
+    made = [Retarget(clip.linkage, G1).motion(clip).q for clip in clips]
+    assert np.abs(made[0] - made[1]).max() < 1e-9

@@ -1,6 +1,7 @@
 """Clips of one figure for another and for a robot."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from oracle_footsteps import placed as placed_by_reference
-from supple import BadInput, Frame, Goal, Motion, SuppleError, _core, models
+from supple import BadInput, Frame, Goal, Linkage, Motion, SuppleError, _core, models
 from supple.animate import (
     BodyMap,
     Retarget,
@@ -544,3 +545,19 @@ def test_many_ball_joints_are_clamped_as_each_alone_and_the_argument_stays():
         )
     assert np.array_equal(nearest, within)
     assert np.array_equal(figure.clamp(q[1, 7]), nearest[1, 7])
+
+
+def test_a_robot_whose_knees_bend_with_smaller_values_moves_as_one_with_larger_values():
+    joints = []
+    for joint in G1.joints:
+        if "knee" in joint.name:
+            axis = tuple(-x for x in joint.axis)
+            limits = {"lower": (-joint.upper[0],), "upper": (-joint.lower[0],), "rest": (-joint.rest[0],)}
+            joint = dataclasses.replace(joint, axis=axis, **limits)
+        joints.append(joint)
+    mirrored = Linkage("mirrored", joints, G1.links)
+    clip = turn_on_the_spot()
+    made = [Retarget(clip.linkage, robot).motion(clip) for robot in (G1, mirrored)]
+    for link in ("left_knee_link", "right_ankle_roll_link", "pelvis"):
+        places = [motion.frame(motion.times, link).position for motion in made]
+        assert np.abs(places[0] - places[1]).max() < 1e-4

@@ -9,7 +9,8 @@ import pytest
 
 from supple import BadInput, Linkage, Motion, models
 from supple.animate import Retarget, load_clip
-from supple.animate.fade import Bound, Fade, SlowMean
+from supple.animate.fade import Bound, Fade, SlowMean, SplitFade
+from supple.animate.smoothing import smoothed, smoothed_to_end
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from figures.clips import reach_with_steps, turn_on_the_spot
@@ -203,3 +204,38 @@ def test_a_robot_that_lands_in_a_stream_bends_its_knees():
     q, whole = streamed(retarget, part, ground=retarget.ground(clip))[0], retarget.motion(part).q
     heights = [retarget.target.frame(rows, "pelvis").position[640:, 2] for rows in (q, whole)]
     assert np.abs(heights[0] - heights[1]).max() < 0.06
+
+
+@pytest.mark.parametrize(("target", "most"), [(HUMAN, 1.35), (G1, 1.5)], ids=["human", "g1"])
+def test_a_stream_of_a_recorded_clip_shakes_little_more_than_the_whole_clip(target, most):
+    clip = load_clip(Path(__file__).parents[1] / "data" / "cmu_01_01.bvh")
+    part = Motion(clip.linkage, clip.times[1000:1600] - clip.times[1000], clip.q[1000:1600])
+    retarget = Retarget(clip.linkage, target)
+    q = streamed(retarget, part, ground=retarget.ground(part))[0]
+    found, whole = (measured(retarget, part, rows) for rows in (q, retarget.motion(part).q))
+    assert found.jerk < most * whole.jerk
+    assert found.sliding < 0.05
+    steps = retarget.target.difference(q[:-1], q[1:])[:, 6:]
+    assert np.abs(np.diff(steps, axis=0)).max() * 120**2 < 700  # rad/s^2
+
+
+def test_the_parts_of_a_split_fade_end_at_their_times_and_begin_as_one():
+    rng = np.random.default_rng(4)
+    for along in (True, False):
+        before, up = rng.normal(size=(3, 3)), np.array([0.0, 0.6, 0.8])
+        whole, split = Fade(np.inf), SplitFade(np.inf, along=along)
+        whole.begin(before, 9)
+        split.begin(before, 9, up, 0)
+        np.testing.assert_allclose([split.next() for _ in range(9)], [whole.next() for _ in range(9)], atol=1e-12)
+        split.begin(before, 9, up, 6)
+        rest = split.at(9)  # of the slow part only
+        assert (abs(rest @ up) if along else np.linalg.norm(rest - (rest @ up) * up)) < 1e-12
+        assert np.linalg.norm(rest) > 1e-3
+        assert np.abs(split.at(15)).max() == 0
+
+
+def test_a_filter_of_rows_that_go_on_ends_as_if_the_last_row_stayed():
+    rows = np.random.default_rng(5).normal(size=(40, 3))
+    whole = np.concatenate([rows[:1].repeat(60, axis=0), rows, rows[-1:].repeat(60, axis=0)])
+    np.testing.assert_allclose(smoothed_to_end(rows, 3.0), smoothed(whole, 3.0)[60:100], atol=1e-12)
+    assert (smoothed_to_end(rows, 0.0) == rows).all()

@@ -164,6 +164,11 @@ def test_the_example_file_reads(tmp_path):
         ('{"figure": "human", "goals": [{"time": 0, "link": "head"}]}', r"goals\[0\]: a goal needs"),
         ('{"figure": "human", "goals": [{"time": 0, "link": "head", "rpy": [1]}]}', "three angles"),
         ('{"figure": "human", "goals": [{"time": 0, "link": "head", "pose": [1]}]}', "'pose'"),
+        ('{"figure": "human", "poses": [{"time": 0, "joints": {}, "ease": "no"}]}', r"poses\[0\]: ease must be"),
+        (
+            '{"figure": "human", "goals": [{"time": 0, "link": "head", "position": [0, 0, 1], "ease": 0}]}',
+            "ease must be",
+        ),
         ("[" * 100_000, "cannot read"),
     ],
 )

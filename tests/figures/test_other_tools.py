@@ -1,5 +1,6 @@
 """Files as other tools write them: z up, prefixed names, numbered spines, position channels on every joint."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bvh_figures import BLENDER, MIXAMO, XSENS, walk
-from supple import Motion, models
-from supple._figure.skin import limbs
+from supple import Linkage, Motion, models
+from supple._figure.skin import drawn, limbs
 from supple.animate import BodyMap, Retarget, load_clip
 from supple.cli import app
+from supple.link import Box, Geometry
 from supple.view import bodies
 
 STYLES = {
@@ -66,3 +68,22 @@ def test_of_several_sensors_on_a_link_only_the_farthest_is_drawn():
     robot = models.g1()
     names = [robot.links[i].name for i, _ in limbs(robot, robot.rest)]
     assert names.count("torso_link") == 3  # both arms, and the highest of the sensors
+
+
+def test_a_robot_of_mesh_files_with_a_box_for_a_sensor_is_drawn_along_its_links() -> None:
+    robot = models.g1()
+    box = Geometry(Box((0.02, 0.02, 0.02)))
+    links = [dataclasses.replace(link, geometry=(box,)) if link.name == "head_link" else link for link in robot.links]
+    found = drawn(Linkage("robot", robot.joints, links), robot.rest)
+    bare = drawn(robot, robot.rest)
+    assert len(bare) > 20
+    assert [piece for _, piece in found].count(box) == 1
+    assert len(found) >= len(bare) - 2
+
+
+def test_shapes_of_a_figure_are_drawn_and_transparent_ones_are_not() -> None:
+    human = models.human()
+    assert drawn(human, human.rest) == [(i, piece) for i, link in enumerate(human.links) for piece in link.geometry]
+    clear = Geometry(Box((1.0, 1.0, 1.0)), colour=(1.0, 1.0, 1.0, 0.0))
+    links = [dataclasses.replace(link, geometry=(*link.geometry, clear)) for link in human.links]
+    assert clear not in [piece for _, piece in drawn(Linkage("clear", human.joints, links), human.rest)]

@@ -1,4 +1,4 @@
-"""Skin of a linkage: triangles of its shapes, each bound to one link; capsules along the links if it has no shapes."""
+"""Skin of a linkage: triangles of its shapes, each bound to one link; capsules along links without shapes."""
 
 from __future__ import annotations
 
@@ -37,18 +37,28 @@ class Surface:
 def surfaces(linkage: Linkage, q: Array) -> list[Surface]:
     """The surfaces of all shapes of a linkage in the world, for joint values q (dof,). Mesh files are left out."""
     frames = linkage.frames(_check.own(q))
-    pieces: list[tuple[int, Frame, Shape, Colour]] = [
-        (index, frames[link.name] @ piece.frame, piece.shape, piece.colour or LIMB)
+    return [
+        _placed(*_triangles(piece.shape), frames[linkage.links[index].name] @ piece.frame, index, piece.colour or LIMB)
+        for index, piece in drawn(linkage, q)
+    ]
+
+
+def drawn(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:
+    """Shapes that stand for a linkage, each with the index of its link, without mesh files and what is transparent.
+
+    If fewer than half of the links that move have such a shape, as those of most robots, capsules along the others.
+    """
+    shapes = [
+        (index, piece)
         for index, link in enumerate(linkage.links)
         for piece in (link.geometry or ())
-        if not isinstance(piece.shape, Mesh)
+        if not isinstance(piece.shape, Mesh) and (piece.colour is None or piece.colour[3] > 0)
     ]
-    if not pieces:
-        pieces = [
-            (index, frames[linkage.links[index].name] @ piece.frame, piece.shape, LIMB)
-            for index, piece in limbs(linkage, q)
-        ]
-    return [_placed(*_triangles(shape), frame, index, colour) for index, frame, shape, colour in pieces]
+    shaped = {index for index, _ in shapes}
+    moving = {joint.child for joint in linkage.joints if joint.dof}
+    if shapes and 2 * sum(linkage.links[index].name in moving for index in shaped) >= len(moving):
+        return shapes
+    return [*shapes, *((index, piece) for index, piece in limbs(linkage, q) if index not in shaped)]
 
 
 def limbs(linkage: Linkage, q: Array) -> list[tuple[int, Geometry]]:

@@ -13,12 +13,14 @@ import numpy as np
 from supple import _check
 from supple._linkage.argument import checked_linkage
 from supple.animate.body_names import NEEDED, PARTS, matched, words
+from supple.animate.limb_parts import LIMBS, limb_parts
 from supple.errors import BadInput, SuppleError, unknown
 from supple.linkage import Linkage
 from supple.read import bounded
 from supple.write import atomic
 
 Point = tuple[float, float, float]
+_BONES = ("upper_arm", "forearm", "thigh", "shank")
 _POINTS = ("left_heel", "left_toe", "right_heel", "right_toe")
 _MAX_BYTES = 1_000_000
 # soles of robots whose files say nothing about them: corners of the collision shapes of the maker's model
@@ -113,7 +115,36 @@ class BodyMap:
 
 def found_parts(linkage: Linkage) -> dict[str, str]:
     """The links of those body parts that are found by the names of a linkage's links."""
-    return _with_trunk(linkage, matched(link.name for link in linkage.links))
+    return _with_trunk(linkage, _with_limbs(linkage, matched(link.name for link in linkage.links)))
+
+
+def _with_limbs(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
+    """The links of body parts, with those limbs from the joints of which names do not say all parts."""
+    found, made = dict(links), None
+    for side in ("left", "right"):
+        for names in LIMBS.values():
+            parts = [f"{side}_{name}" for name in names]
+            if all(part in links for part in parts):
+                continue
+            made = limb_parts(linkage) if made is None else made
+            if all(part in made for part in parts):
+                found |= {part: made[part] for part in parts}
+    return _moving(linkage, found)
+
+
+def _moving(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
+    """The links of body parts, with the link that a joint moves in place of a shell that is fixed to it.
+
+    Hands and feet may be fixed: they are only reached for.
+    """
+    joints = {joint.child: joint for joint in linkage.joints}
+    found = dict(links)
+    for part, link in links.items():
+        while part.partition("_")[2] in _BONES and link in joints and not joints[link].dof:
+            link = joints[link].parent
+        if link in joints and link not in links.values():
+            found[part] = link
+    return found
 
 
 def _check_complete(linkage: Linkage, links: Mapping[str, str]) -> None:
@@ -178,6 +209,10 @@ def _with_trunk(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
     pelvis, chest = carrier_of_both("thigh"), carrier_of_both("upper_arm")
     if pelvis is not None:
         found.setdefault("pelvis", pelvis)
+    for part, carrier, limb in (("pelvis", pelvis, "thigh"), ("chest", chest, "upper_arm")):
+        named = found.get(part)  # one that does not carry the limbs is another thing, such as a shell
+        if named is not None and carrier is not None and named not in carriers(links[f"left_{limb}"]):
+            found[part] = carrier
     if chest is not None and chest != found.get("pelvis") and found.get("chest", pelvis) in carriers(chest):
         found["chest"] = chest  # of several joints of a spine, the one with the arms
     if "head" not in found and "chest" in found:
@@ -186,6 +221,11 @@ def _with_trunk(linkage: Linkage, links: dict[str, str]) -> dict[str, str]:
         while len(above) == 1:
             found["head"] = above[0]
             above = [joint.child for joint in linkage.joints if joint.parent == above[0] and joint.dof]
+    while "head" in found:  # of several joints of a head the last
+        above = [j.child for j in linkage.joints if j.parent == found["head"] and j.dof and "head" in words(j.child)[1]]
+        if len(above) != 1:
+            break
+        found["head"] = above[0]
     return found
 
 

@@ -63,6 +63,49 @@ class Fade:
         return value, slope, bend
 
 
+class SplitFade:
+    """An offset (3,) whose part along a direction and whose part across it end at different times."""
+
+    def __init__(self, most: float, *, along: bool) -> None:
+        """No offset. ``most``: see `Fade`; ``along``: whether the part along the direction ends first."""
+        self._along = along
+        self._quick, self._slow = Fade(most), Fade(most)
+
+    @property
+    def left(self) -> int:
+        """Frames until the quick part ends."""
+        return self._quick.left
+
+    def begin(self, before: Array, left: int, direction: Array, later: int = 0) -> None:
+        """As `Fade.begin`, with a direction (3,) of length 1; the slow part ends ``later`` frames after the other."""
+        quick, slow = self._parts(before, direction)
+        self._quick.begin(quick, left)
+        self._slow.begin(slow, left + later)
+
+    def shift(self, way: Array, left: int, direction: Array) -> None:
+        """As `Fade.shift`."""
+        quick, slow = self._parts(way, direction)
+        self._quick.shift(quick, left)
+        self._slow.shift(slow, max(left, self._slow.left))
+
+    def quick_at(self, frames: float) -> float:
+        """The length of the quick part some frames from now."""
+        return float(np.linalg.norm(self._quick.at(frames)))
+
+    def at(self, frames: float) -> Array:
+        """The offset (3,) some frames from now."""
+        return self._quick.at(frames) + self._slow.at(frames)
+
+    def next(self) -> Array:
+        """Goes on to the next frame: its offset (3,)."""
+        return self._quick.next() + self._slow.next()
+
+    def _parts(self, offsets: Array, direction: Array) -> tuple[Array, Array]:
+        """The quick and the slow part of offsets (..., 3)."""
+        along = (offsets @ direction)[..., None] * direction
+        return (along, offsets - along) if self._along else (offsets - along, along)
+
+
 class Bound:
     """A smooth bound above numbers that are known some frames ahead: a mean of the largest that were ahead.
 

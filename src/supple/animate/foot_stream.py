@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +9,18 @@ import numpy as np
 
 from supple import _core
 from supple.animate.body import Body
-from supple.animate.fade import Fade
+from supple.animate.fade import SplitFade
 from supple.animate.rows import joined
 from supple.frame import Array, Frame
 
 _SETTLE = 0.035  # s: least time in which a foot comes to rest at its place
 _AFTER = 0.02  # s: most that it does so after a contact begins: the foot of the source still slows down then
 _SLIDE, _TWIST = 1.5e-3, 0.01  # m and rad: most that it moves over ground meanwhile
+_LATER = 0.06  # s: so much later it is flat and as low as the ground: that slides nothing
 _FARTHEST = 0.05  # m: most that it lands away from where it is asked
 _RELEASE = 0.3  # s: in which a foot that leaves its place comes back to what is asked
 _WAY_AWAY, _TURN_AWAY = 0.03, 0.2  # m and rad: most that its speed leads a foot away from what is asked
+_UP = np.array([0.0, 0.0, 1.0])
 _KEPT = 3  # frames from which value, slope and acceleration of an offset are found
 
 
@@ -34,23 +35,29 @@ class FootView:
     touching: Any
     """Whether heel and toe touch the ground (n, 2)."""
 
+    def later(self, frames: int) -> FootView:
+        """What is known from some frames after the first on."""
+        return FootView(self.rotation[frames:], self.position[frames:], self.touching[frames:])
+
 
 class FootStream:
     """One foot in time.
 
     Its path is a target and an offset from it that fades. The target is what is asked, or in a contact the place where
     heel or toe rests; a foot that rests on both is flat. When the target changes, the offset begins where the foot is,
-    with its speed and acceleration. A contact is the target as soon as it is seen, and the offset ends when it begins.
+    with its speed and acceleration. A contact is the target as soon as it is seen. When it begins, the foot has stopped
+    over ground and turned to where it points; it may still have to tilt and to sink a little.
     """
 
-    def __init__(self, body: Body, side: str, dt: float) -> None:
-        """The foot of one side of a body, with frames ``dt`` seconds apart."""
+    def __init__(self, body: Body, side: str, dt: float, ahead: int) -> None:
+        """The foot of one side of a body, with frames ``dt`` seconds apart, of which ``ahead`` are known."""
         self._soles = np.stack([body.heel[side], body.toe[side]])
         self._flat = body.upright.T @ body.rest[f"{side}_foot"][:3, :3]  # if forward is along x
         self._settle, self._release = (max(1, round(time / dt)) for time in (_SETTLE, _RELEASE))
         self._after = round(_AFTER / dt)
         self._kept: list[tuple[Array, Array, Array, Array]] = []  # of the last frames: as it was, and as asked
-        self._turn, self._way = Fade(_TURN_AWAY), Fade(_WAY_AWAY)
+        self._later = round(_LATER / dt) if ahead else 0
+        self._turn, self._way = SplitFade(_TURN_AWAY, along=True), SplitFade(_WAY_AWAY, along=False)
         self._is_flat, self._resting_turn = False, np.eye(3)
         self._pivot: int | None = None  # row of the point that rests
         self._place = np.zeros(2)  # where it does
@@ -86,6 +93,14 @@ class FootStream:
         frames[0, :3, :3], frames[0, :3, 3] = rotation, position
         return frames
 
+    def rolled(self, foot: Array, roll: Array) -> Array:
+        """A foot (4, 4) turned by a rotation vector (3,) about its pivot, no lower over the ground: (4, 4)."""
+        out, turn = foot.copy(), foot[:3, :3]
+        out[:3, :3] = turn @ _core.exp_rotation(roll)[:3, :3]
+        out[:3, 3] += (turn - out[:3, :3]) @ self.pivot
+        out[2, 3] = foot[2, 3] - self.lowest(turn) + self.lowest(out[:3, :3])
+        return out
+
     def lowest(self, rotation: Array) -> float:
         """The height of a foot with a rotation (3, 3) that touches the ground, in metres."""
         return -float((self._soles @ rotation[2]).min())
@@ -95,17 +110,17 @@ class FootStream:
         flat = np.flatnonzero(view.touching.all(axis=1))
         if not len(flat):
             if self._is_flat:
-                self._turn.begin(self._turn_offsets([asked for _, _, asked, _ in self._kept]), self._release)
+                self._turn.begin(self._turn_offsets([asked for _, _, asked, _ in self._kept]), self._release, _UP)
             self._is_flat = False
             return self._offset_turn(view.rotation[0])
         first = int(flat[0])
         if not self._is_flat or first > 0:
             turn = self._flat_turn(view.rotation[first])
             if self._is_flat:
-                self._turn.shift(_rotvec(turn.T @ self._resting_turn), max(first + 1, self._turn.left))
+                self._turn.shift(_rotvec(turn.T @ self._resting_turn), max(first + 1, self._turn.left), turn[2])
             else:
                 offsets = self._turn_offsets(_KEPT * [turn])
-                self._land(self._turn, offsets, first + 1, lambda offset: abs(float(turn[2] @ offset)) < _TWIST)
+                self._land(self._turn, offsets, first + 1, turn[2], _TWIST)
             self._is_flat, self._resting_turn = True, turn
         return self._offset_turn(self._resting_turn)
 
@@ -130,7 +145,7 @@ class FootStream:
         on = np.flatnonzero(view.touching.any(axis=1))
         if not len(on):
             if self._pivot is not None:
-                self._way.begin(np.stack([place - asked for _, place, _, asked in self._kept]), self._release)
+                self._way.begin(np.stack([place - asked for _, place, _, asked in self._kept]), self._release, _UP)
             self._pivot = None
             away: Array = view.position[0] + self._way.next()
             return away
@@ -142,7 +157,7 @@ class FootStream:
         elif pivot != self._pivot:
             turn, place = self._kept[-1][:2]
             self._pivot, self._place = pivot, (place + turn @ self._soles[pivot])[:2]
-            self._way.begin(self._way_offsets(), max(self._way.left, self._settle))
+            self._way.begin(self._way_offsets(), max(self._way.left, self._settle), _UP)
         return self._resting(rotation) + self._way.next()
 
     def _approach(self, view: FootView, first: int, pivot: int) -> None:
@@ -157,18 +172,18 @@ class FootStream:
         stop = 0.5 * (left - first - 1) * (view.position[first] - before)[:2]  # the way until it stands
         old, self._place = self._place, there + stop
         if pivot == self._pivot:
-            self._way.shift(np.array([*(old - self._place), 0.0]), left)
+            self._way.shift(np.array([*(old - self._place), 0.0]), left, _UP)
             return
         self._pivot = pivot
-        self._land(self._way, self._way_offsets(), first + 1, lambda way: float(np.hypot(way[0], way[1])) < _SLIDE)
+        self._land(self._way, self._way_offsets(), first + 1, _UP, _SLIDE)
 
-    def _land(self, fade: Fade, offsets: Array, until: int, is_small: Callable[[Array], bool]) -> None:
-        """Begins an offset that is small when the contact begins, in ``until`` frames; the later it ends, the less the
-        foot is accelerated.
+    def _land(self, fade: SplitFade, offsets: Array, until: int, up: Array, most: float) -> None:
+        """Begins an offset of which what slides over ground is small when the contact begins, in ``until`` frames; the
+        later it ends, the less the foot is accelerated.
         """
         for after in range(self._after, -1, -1):
-            fade.begin(offsets, max(until + after, self._settle))
-            if is_small(fade.at(until)):
+            fade.begin(offsets, max(until + after, self._settle), up, self._later)
+            if fade.quick_at(until) < most:
                 return
 
     def _resting(self, rotation: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,8 @@ from supple.animate.rows import joined, lengths, turned, turned_by
 from supple.animate.smoothing import raised, smoothed
 from supple.frame import Array
 
+Filter = Callable[[Array, float], Array]
+"""A filter in time: values (n, k) and a standard deviation in frames give values (n, k)."""
 _STRAIGHT = 0.99  # of the length of a leg: how far a foot may be from its hip
 _STANDS = 0.9  # of the length of a leg: how high a hip is over its foot at least where a figure stands
 _LEAN = 0.15  # of the length of a leg: most that a pelvis is moved back
@@ -160,14 +163,14 @@ def soles(source: Body, frames: Frames, side: str) -> list[tuple[str, Array]]:
 
 
 def filtered(
-    pair: Correspondence, frames: Frames, ground: float, width: float
+    pair: Correspondence, frames: Frames, ground: float, width: float, smooth: Filter = smoothed
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Positions (n, 3) of the source's points above the ground, and rotations (n, 3, 3) that parts of the target should
     have, filtered in time.
     """
     places = {name: i for i, name in enumerate(frames)}
     at, turns = ([places[pair.source.links[part]] for part in parts] for parts in (_POINTS, pair.parts))
-    columns = smoothed(_core.pose_columns(frames.matrix, at, turns), width)
+    columns = smooth(_core.pose_columns(frames.matrix, at, turns), width)
     positions, rotations = _core.column_poses(columns, np.stack([pair.rest_offsets[part] for part in pair.parts]))
     positions[..., 2] -= ground
     return dict(zip(_POINTS, positions, strict=True)), dict(zip(pair.parts, rotations, strict=True))
@@ -272,7 +275,13 @@ def too_high(target: Body, pelvis: Array, feet: dict[str, Array]) -> Array:
 
 
 def knee_points(
-    pair: Correspondence, points: dict[str, Array], pelvis: Array, foot: Array, side: str, width: float
+    pair: Correspondence,
+    points: dict[str, Array],
+    pelvis: Array,
+    foot: Array,
+    side: str,
+    width: float,
+    smooth: Filter = smoothed,
 ) -> Array:
     """Points (n, 3) that a knee should point to: as far from the leg's line as the source's, and forward of it, between
     the directions of pelvis and foot: an ankle twists little.
@@ -289,7 +298,7 @@ def knee_points(
     forward = sum(turned_by(frames, target.rest[part][:3, :3].T @ target.upright[:, 0]) for frames, part in parts)
     bent = bent + _KNEE_FORWARD * source.length("thigh", "shank") * forward
     bent /= np.maximum(lengths(bent), 1e-9)[:, None]
-    bent = smoothed(bent, _KNEE_WIDTHS * width)
+    bent = smooth(bent, _KNEE_WIDTHS * width)
     middle = 0.5 * (hip_position(target, pelvis, side) + foot[:, :3, 3])
     at: Array = middle + target.leg * bent
     return at

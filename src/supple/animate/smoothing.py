@@ -12,6 +12,7 @@ from supple.frame import Array
 from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 
+_LONGEST = 10**6  # samples of a filter
 _SHORT = 100  # samples to each side of a kernel that is summed up; longer ones go through a Fourier transform
 
 
@@ -132,3 +133,13 @@ def _slow_ball(joint: Joint, values: Array, limit: Array, fixed: Any) -> Array:
     axis = np.array(joint.axis, dtype=float) if joint.kind is Kind.BALL else None
     stays = np.ascontiguousarray(fixed, dtype=float)[:, None]
     return _core.slow_ball(np.ascontiguousarray(values), limit, stays, axis, joint.swing, *joint.twist)
+
+
+def smoothed_to_end(values: Array, width: float) -> Array:
+    """Values (n, k) filtered as by `smoothed`, but continued by their first and last rows.
+
+    For rows of which more will come: a reflection of what was would let the last row through as rough as it is.
+    """
+    reach = len(kernel(width, _LONGEST)) - 1
+    extended = np.concatenate([values[:1].repeat(reach, axis=0), values, values[-1:].repeat(reach, axis=0)])
+    return smoothed(extended, width)[reach : reach + len(values)]

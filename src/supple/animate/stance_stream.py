@@ -68,8 +68,9 @@ class StanceStream:
     def __init__(self, limbs: Limbs, dt: float, ahead: int) -> None:
         """The legs of a body, with frames ``dt`` seconds apart; ``ahead``: how many are known after this one."""
         self._limbs, self._body = limbs, limbs.body
-        self._feet = {side: FootStream(self._body, side, dt) for side in SIDES}
-        self._rolls = {side: np.zeros(3) for side in SIDES}
+        self._feet = {side: FootStream(self._body, side, dt, ahead) for side in SIDES}
+        self.rolls = {side: np.zeros(3) for side in SIDES}
+        """Rotation vectors (3,) by which feet roll, since ankles cannot bend farther."""
         self._unroll = float(np.exp(-dt / _UNROLL))
         self._lower, *self._moves = (Bound(max(ahead, round(time / dt)) + 1) for time in (_LOWER, _LEAN, _LEAN))
         self._rows = np.unique(np.linspace(0, ahead, min(ahead + 1, _ROWS)).round().astype(int))
@@ -125,9 +126,9 @@ class StanceStream:
         Where it cannot turn its foot as asked, the foot rolls: as in the frame before, a little less, and then by what
         is missing.
         """
-        limb, roll, frame = self._limbs.legs[side], self._unroll * self._rolls[side], foot[None]
+        limb, roll, frame = self._limbs.legs[side], self._unroll * self.rolls[side], foot[None]
         for _ in range(_ROLLS):
-            frame = self._rolled(side, foot, roll)
+            frame = self._feet[side].rolled(foot, roll)[None]
             goals = self._limbs.leg_goals(side, frame, knee, pelvis)
             q = limb.solve(goals, self._limbs.leg_shapes[side].bent(q), False)
             if limb.all_arrived:
@@ -138,16 +139,8 @@ class StanceStream:
             reached = frame[0, :3, :3] @ _core.exp_rotation(state[2:])[:3, :3]
             turn = joined((foot[:3, :3].T @ reached)[None], np.zeros((1, 3)))
             roll = Frame._trusted(turn).to_rotvec()[0]
-        self._rolls[side] = roll
+        self.rolls[side] = roll
         return q
-
-    def _rolled(self, side: str, foot: Array, roll: Array) -> Array:
-        """A foot (4, 4) turned by a rotation vector (3,) about its pivot, no lower over the ground: (1, 4, 4)."""
-        stream, turn, place = self._feet[side], foot[:3, :3], foot[:3, 3]
-        rolled = turn @ _core.exp_rotation(roll)[:3, :3]
-        moved = place + (turn - rolled) @ stream.pivot
-        moved[2] = place[2] - stream.lowest(turn) + stream.lowest(rolled)
-        return joined(rolled[None], moved[None])
 
     def _states(self, side: str, q: Array, pelvis: Array, feet: Array, contacts: Array) -> Array:
         limb, body = self._limbs.legs[side], self._body

@@ -8,7 +8,7 @@ import numpy as np
 
 from supple.animate.body_map import found_parts
 from supple.frame import Array, Frame
-from supple.joint import Kind
+from supple.joint import Joint, Kind
 from supple.linkage import Linkage
 from supple.motion import Motion
 
@@ -25,8 +25,8 @@ def standing(clip: Motion) -> Motion:
     there legs and trunk do not point the same way, and a figure stands as in the frame in which its trunk is most
     upright, with each foot as it is where it is lowest.
     """
-    root, linkage = clip.linkage.joints[0], clip.linkage
-    if root.kind is not Kind.FLOATING or not has_legs(linkage):
+    linkage = clip.linkage
+    if not has_legs(linkage) or _root(linkage).kind is not Kind.FLOATING:
         return clip
     rest, legs = linkage.rest, from_feet(linkage, linkage.rest, "thigh")
     if not is_straight(linkage):
@@ -83,11 +83,22 @@ def _trunk(linkage: Linkage, q: Array) -> Array:
 
 def _root_turned(linkage: Linkage, q: Array, up: Array) -> Array:
     """Joint values (dof,) with the floating root turned so that a direction (3,) points up."""
-    root, out = linkage.joints[0], np.array(q)
+    root, out = _root(linkage), np.array(q)
     axis = np.cross(up, _UP)
     turn = Frame.turn(axis if np.linalg.norm(axis) > 1e-9 else [1.0, 0.0, 0.0], np.arccos(np.clip(up[2], -1, 1)))
-    out[3:6] = ((linkage.base @ root.location).inverse() @ turn @ linkage.frame(q, root.child)).to_rotvec()
+    before = linkage.frame(q, root.parent) @ root.location
+    first = linkage._sources[root.name].first + 3
+    out[first : first + 3] = (before.inverse() @ turn @ linkage.frame(q, root.child)).to_rotvec()
     return out
+
+
+def _root(linkage: Linkage) -> Joint:
+    """The first joint on the way to the legs: a file may have other things than a figure before it."""
+    joints = {joint.child: joint for joint in linkage.joints}
+    joint = joints[found_parts(linkage)["left_thigh"]]
+    while joint.parent in joints:
+        joint = joints[joint.parent]
+    return joint
 
 
 def _standing_pose(clip: Motion) -> Array:

@@ -13,8 +13,10 @@ from supple._motion.continued import continued
 from supple._solve.tolerance import Tolerance
 from supple.animate.body import SIDES
 from supple.animate.fade import SlowMean
+from supple.animate.foot_hold import FootHold
 from supple.animate.foot_stream import FootView
 from supple.animate.footsteps import in_contact
+from supple.animate.joint_filter import JointFilter
 from supple.animate.limbs import Limbs
 from supple.animate.pose_targets import (
     ahead_of_foot,
@@ -28,7 +30,7 @@ from supple.animate.pose_targets import (
     soles,
 )
 from supple.animate.rows import joined, turned
-from supple.animate.smoothing import kernel, within_speeds
+from supple.animate.smoothing import kernel, smoothed, smoothed_to_end, within_speeds
 from supple.animate.stance_stream import StanceStream, StanceView
 from supple.animate.upper_stream import UpperStream
 from supple.errors import BadInput
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 _PAST, _LONGEST_PAST = 0.15, 64  # s, and frames: how much of the past the filters of arms and knees see
 _MOST_DELAY = 1.0  # s
+_SMOOTH = 0.85  # the filter of joint values, in widths of that of the clip
 _LEARN_LEAN = 1.0  # s: in which the stream learns how a figure leans
 _TOLERANCE = Tolerance(position=1e-8, angle=1e-8)  # what is left of an error would shake the joints
 _WARM = 20  # times that the first frame is solved: each begins where the one before ended
@@ -90,15 +93,21 @@ class RetargetStream:
         self._retarget, self._dt, self._ground = retarget, 1.0 / float(rate), float(ground)
         self.delay_frames = round(float(delay) * float(rate))
         self._width = retarget._smooth / self._dt
+        self._smooth = smoothed_to_end if self.delay_frames else smoothed
         filter_reach = len(kernel(self._width, 10**6)) - 1
-        self._past = max(filter_reach, min(round(_PAST / self._dt), _LONGEST_PAST)) + 1
+        self._after = min(self.delay_frames // 2, filter_reach)  # frames ahead that the filter of joint values sees
+        self._ahead = self.delay_frames - self._after
+        self._past = max(filter_reach, min(round(_PAST / self._dt), _LONGEST_PAST)) + 1 + self._after
         self._rows: Array | None = None  # joint values of the source: of the past, of this frame, and of those after it
         self._lean = SlowMean()
         self._has_stood = False  # on both feet
         self._limbs = Limbs(retarget._body, _TOLERANCE)
-        self._stance = StanceStream(self._limbs, self._dt, self.delay_frames)
-        self._upper = UpperStream(self._limbs, self._dt, self._width, self.delay_frames // 2)
+        self._stance = StanceStream(self._limbs, self._dt, self._ahead)
+        self._upper = UpperStream(self._limbs, self._dt, self._width)
         self._q = np.array(retarget.target.rest)
+        self._solved = self._q
+        self._filter = JointFilter(retarget.target, _SMOOTH * self._width, self._after)
+        self._hold = FootHold(self._limbs, self._dt, self.delay_frames, self._after)
 
     def __repr__(self) -> str:
         return (
@@ -116,14 +125,19 @@ class RetargetStream:
         if values.shape != (source.dof,) or not np.isfinite(values).all():
             raise BadInput(f"q must be {source.dof} finite numbers, got {_check.short(q)}")
         if self._rows is None:
-            self._rows = np.tile(values, (self._past + 1 + self.delay_frames, 1))
+            self._rows = np.tile(values, (self._past + 1 + self._ahead, 1))
             for _ in range(_WARM):
-                self._q = self._follow(self._rows)[0]
+                self._solved = self._follow(self._rows)[0]
+            self._q = self._solved
         self._rows[:-1] = self._rows[1:]
         self._rows[-1] = values
-        found, touching = self._follow(self._rows)
+        self._solved, feet = self._follow(self._rows)
+        found = np.array(self._retarget.target.clamp(self._filter.next(self._solved)))
+        if self._after:
+            self._hold.step(found, feet, dict(self._stance.rolls))
         self._q = self._above_ground(self._slowed(found))
-        return StreamStep(self._q.copy(), touching)
+        on = {side: (bool(foot.touching[0, 0]), bool(foot.touching[0, 1])) for side, foot in feet.items()}
+        return StreamStep(self._q.copy(), on)
 
     def finish(self) -> list[StreamStep]:
         """The frames that are still to come when the source has stopped: `delay_frames` of them."""
@@ -132,47 +146,56 @@ class RetargetStream:
         last = self._rows[-1].copy()
         return [self.step(last) for _ in range(self.delay_frames)]
 
-    def _follow(self, rows: Array) -> tuple[Array, dict[str, tuple[bool, bool]]]:
-        """Joint values (dof,) for the frame that is asked for, within limits; and which soles touch the ground."""
+    def _follow(self, rows: Array) -> tuple[Array, dict[str, FootView]]:
+        """Joint values (dof,) for the frame that is solved, within limits; and what is asked of both feet, from the
+        frame on that a step returns.
+        """
         retarget, pair, now = self._retarget, self._retarget._pair, self._past
         frames = pair.source.linkage.frames(rows)
         touching = {side: self._contacts(frames, side) for side in SIDES}
-        points, turns = filtered(pair, frames, self._ground, self._width)
-        q = self._q.copy()
+        points, turns = filtered(pair, frames, self._ground, self._width, self._smooth)
+        q = self._solved.copy()
         arms = {side: arm_ways(pair.target, points, side) for side in SIDES}
-        self._upper.step(turns, arms, now + self.delay_frames // 2, q)
+        self._upper.step(turns, arms, now, q)
         legs = {side: q[None, self._limbs.legs[side].columns] for side in SIDES}
-        pelvis = self._stance.step(self._stance_view(points, turns, touching), legs)
+        view, feet = self._stance_view(points, turns, touching)
+        pelvis = self._stance.step(view, legs)
         for side in SIDES:
             q[self._limbs.legs[side].columns] = legs[side][0]
         q[retarget._root.columns] = retarget._root.values(pelvis[None])[0]
-        on = {side: (bool(touching[side][0, 0]), bool(touching[side][0, 1])) for side in SIDES}
-        return np.array(retarget.target.clamp(q)), on
+        return np.array(retarget.target.clamp(q)), feet
 
     def _contacts(self, frames: Frames, side: str) -> Array:
-        """Whether heel and toe of a side touch the ground (n, 2), from this frame on."""
+        """Whether heel and toe of a side touch the ground (n, 2), from the frame on that a step returns."""
         points = soles(self._retarget._pair.source, frames, side)
-        on: Array = np.stack([in_contact(at, self._ground, self._dt)[self._past :] for _, at in points], axis=-1)
-        return on
+        on: Array = np.stack([in_contact(at, self._ground, self._dt) for _, at in points], axis=-1)
+        return on[self._past - self._after :]
 
-    def _stance_view(self, points: dict[str, Array], turns: dict[str, Array], touching: dict[str, Array]) -> StanceView:
-        """What is asked of pelvis and legs, from this frame on."""
+    def _stance_view(
+        self, points: dict[str, Array], turns: dict[str, Array], touching: dict[str, Array]
+    ) -> tuple[StanceView, dict[str, FootView]]:
+        """What is asked of pelvis and legs, from the frame on that is solved; and of the feet, from the one on that a
+        step returns.
+        """
         pair, now = self._retarget._pair, self._past
         pelvis = pelvis_frames(pair, points, turns["pelvis"])
         forward = forward_over_ground(pair.target, pelvis)
         ahead = {side: float(ahead_of_foot(pair, points, forward, side)[now]) for side in SIDES}
-        found = [ahead[side] for side in SIDES if touching[side][0].all() and hip_is_high(pair, points, side)[now]]
+        flat = [side for side in SIDES if touching[side][self._after].all()]
+        found = [ahead[side] for side in flat if hip_is_high(pair, points, side)[now]]
         self._has_stood |= len(found) == len(SIDES)
         counts = len(found) == len(SIDES) or (found and not self._has_stood)
         lean = self._lean.next(float(np.mean(found)) if counts else None, min(1.0, self._dt / _LEARN_LEAN)) * forward
         pelvis[:, :3, 3] -= lean
-        feet, knees = {}, {}
+        feet, knees, first = {}, {}, now - self._after
         for side in SIDES:
             turn = turns[f"{side}_foot"]
             place = self._ankle(side, points, turn, pelvis, lean)
-            knees[side] = knee_points(pair, points, pelvis, joined(turn, place), side, self._width)[now:]
-            feet[side] = FootView(turn[now:], place[now:], touching[side])
-        return StanceView(pelvis[now:], forward[now:], feet, knees)
+            foot = joined(turn, place)
+            knees[side] = knee_points(pair, points, pelvis, foot, side, self._width, self._smooth)[now:]
+            feet[side] = FootView(turn[first:], place[first:], touching[side])
+        later = {side: foot.later(self._after) for side, foot in feet.items()}
+        return StanceView(pelvis[now:], forward[now:], later, knees), feet
 
     def _ankle(self, side: str, points: dict[str, Array], turn: Array, pelvis: Array, lean: Array) -> Array:
         """Positions (n, 3) of a foot: over ground as far from the hip as the source's, scaled; the middle of its sole

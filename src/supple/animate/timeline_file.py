@@ -140,7 +140,7 @@ def _with_pose(line: Timeline, entry: object, named: list[str]) -> Timeline:
         values[name] = np.where(units, np.radians(row), row)
     q = line.linkage.q(values)
     check_pose(line.linkage, q, named or None, degrees=True)
-    return line.pose(key["time"], q, joints=named or None, ease=bool(key.get("ease", True)))
+    return line.pose(key["time"], q, joints=named or None, ease=_check.flag(key.get("ease", True), "ease"))
 
 
 def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:
@@ -152,7 +152,9 @@ def _with_goal(line: Timeline, entry: object, named: list[str]) -> Timeline:
             raise BadInput(f"rpy must be three angles in degrees, got {_check.short(key['rpy'])}")
         options["orientation"] = Frame.rpy(*(math.radians(x) for x in turn.tolist()))
     settings = {name: key[name] for name in ("base", "blend") if name in key}
-    return line.goal(key["time"], Goal(key["link"], **options), ease=bool(key.get("ease", True)), **settings)
+    return line.goal(
+        key["time"], Goal(key["link"], **options), ease=_check.flag(key.get("ease", True), "ease"), **settings
+    )
 
 
 def written(line: Timeline, figure: str) -> str:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from supple import _check
-from supple._figure.skin import limbs
+from supple._figure.skin import drawn
 from supple._progress import Progress
 from supple.errors import BadInput, missing_extra
 from supple.frame import Array
-from supple.link import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from supple.link import Box, Capsule, Cylinder, Shape, Sphere
 from supple.view import _style
 from supple.write import atomic
 
@@ -51,12 +51,7 @@ class Capsules:
     @classmethod
     def of(cls, linkage: Linkage, q: Array) -> Capsules:
         """The shapes of a linkage as capsules, for joint values (n, dof); along its links if it has none."""
-        pieces = [
-            (i, piece)
-            for i, link in enumerate(linkage.links)
-            for piece in (link.geometry or ())
-            if not isinstance(piece.shape, Mesh)
-        ] or limbs(linkage, linkage.rest)
+        pieces = drawn(linkage, linkage.rest)
         frames = linkage.frames(q).matrix
         ends, radii, colours = [], [], []
         for i, piece in pieces:
