@@ -41,6 +41,7 @@ RETRY = 0.5
 RATE = 100.0
 """Readings per second, unless the arm has an attribute ``rate``."""
 HOW_TO_GO_ON = "; to go on call loop.rearm(), or press re-arm on the page"
+_ZEROS = "waiting: every joint value that the arm gives is exactly 0, as before its first answer"
 _SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
@@ -213,9 +214,12 @@ class Connection:
     def start(self) -> tuple[Array, Array] | None:
         """The joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
 
-        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed.
+        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed. Raises `Lost` if the
+        readings cannot be trusted yet.
         """
         self.measured()
+        if self._readings.doubtful_zeros:
+            raise Waiting(_ZEROS)
         epoch, newest = self._epoch, self._readings.standing(self._armed)
         if newest is None:
             return None

@@ -29,9 +29,7 @@ class Bus(Protocol):
         ...
 
 
-def lerobot_bus(
-    kind: str, port: str, motors: Mapping[str, tuple[int, str]], *, degrees: bool = True
-) -> Any:
+def lerobot_bus(kind: str, port: str, motors: Mapping[str, tuple[int, str]], *, degrees: bool = True) -> Any:
     """A bus of LeRobot, connected: ``lerobot_bus("feetech", "/dev/ttyACM0", {"elbow_flex": (3, "sts3215")})``.
 
     Args:
