@@ -214,8 +214,8 @@ class Connection:
     def start(self) -> tuple[Array, Array] | None:
         """The joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
 
-        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed. Raises `Lost` if the
-        readings cannot be trusted yet.
+        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed. Raises `Lost` if
+        the readings cannot be trusted.
         """
         self.measured()
         if self._readings.doubtful_zeros:
