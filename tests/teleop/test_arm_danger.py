@@ -14,6 +14,9 @@ from stepped import Stepped
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm
 from supple.teleop.beyond import TURN_SPEED, Beyond
+from supple.teleop.page.arm import Arm
+from supple.teleop.page.handles import Script
+from supple.teleop.page.session import Session
 from supple.teleop.servo import Calibration, Motor, ServoArm, SimulatedBus
 
 SO101 = models.so101()
@@ -302,3 +305,34 @@ def test_zeros_of_an_arm_that_was_elsewhere_are_never_taken_for_a_pose_though_it
     assert any("every joint value is exactly 0, and the arm was elsewhere before" in held for held in seen)
     assert not seen[-100]
     assert connection.starts > 1
+
+
+@pytest.mark.parametrize("asked", ["reset", "joint", "replay"])
+def test_a_button_that_was_pressed_before_the_arm_was_plugged_in_does_not_move_it_then(asked: str) -> None:
+    """A person may still have a hand on the cable."""
+    arm = SimulatedArm(SO101, SO101.rest + 0.3, noise=0)
+    arm.unplug()
+    connection = Connection(arm, SO101, [TIP])
+    session = Session(Arm.of(SO101), robot=connection)
+    session.source.alive = True
+    session.loop.start()
+    try:
+        assert until(lambda: "the arm is unplugged" in session.loop.held)
+        script = Script(np.broadcast_to(np.eye(4), (2, 1, 4, 4)), np.array([0.0, 1.0]))
+        ask = {
+            "reset": session.reset,
+            "joint": lambda: session.jog(0, 0.5),
+            "replay": lambda: session.start_script(script, SO101.rest, lambda: None),
+        }[asked]
+        with pytest.raises(BadInput, match=r"not driven yet: .*the arm is unplugged"):
+            ask()
+        arm.plug()
+        assert until(lambda: session.loop.held == "")
+        ticks = session.newest.number  # type: ignore[union-attr]
+        assert until(lambda: session.newest.number > ticks + 60)  # type: ignore[union-attr]
+        assert np.abs(arm.q - SO101.rest - 0.3).max() < 1e-6
+        assert not session.source.scripted
+        ask()
+        assert until(lambda: np.abs(arm.q - SO101.rest - 0.3).max() > 0.01)
+    finally:
+        session.loop.stop()
