@@ -180,7 +180,9 @@ class Connection:
                 self._latch(f"the arm was lost{_because(self._error)}")
             raise Lost(f"the arm does not answer{_because(self._error or self._slow) or f' for {age:.1f} s'}")
         if now - self._gap < SETTLE:
-            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s{_because(self._slow)}")
+            if self._slow:  # this does not end: one text, though some readings are new enough
+                raise Waiting(f"the arm does not answer{_because(self._slow)}")
+            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s")
         return reading.q
 
     @property
@@ -189,7 +191,7 @@ class Connection:
         least = f"at least {math.floor(1 / MAX_AGE) + 1} readings per second are needed"
         if 1 / self.rate >= MAX_AGE:
             return f"its rate is {self.rate:g} readings per second; {least}"
-        return f"its read() and write() take {1e3 * self._took:.0f} ms; {least}" if self._took >= MAX_AGE else ""
+        return f"its read() and write() take {10 * round(100 * self._took)} ms; {least}" if self._took >= MAX_AGE else ""
 
     def _inside(self, q: Array) -> Array:
         """Measured joint values (dof,) as the loop leads them: without what the arm is beyond its limits."""
