@@ -59,3 +59,60 @@ class Stepped:
             self.cycle()
             self._due = max(self._due + 1 / self.connection.rate, self.t)
         self.t = max(self.t, until) + self._stall("tick")
+
+
+class _Over(BaseException):
+    """Ends the thread of the arm, wherever it stands."""
+
+
+class Paused(Stepped):
+    """The thread of the arm may stand still for a time at any call of the arm, while the loop goes on.
+
+    It is a thread of its own here, but only one of the two runs at a time. ``pause(what)`` gives the seconds for which
+    it stands still; an arm calls `stand_still` where that may happen.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, pause: Callable[[str], float]) -> None:
+        super().__init__(monkeypatch)
+        self._pause, self._wake = pause, self.t
+        self._goes_on, self._stands = threading.Semaphore(0), threading.Semaphore(0)
+        self._helper = threading.Thread(target=self._cycles, daemon=True)
+        self._over = False
+
+    def stand_still(self, what: str) -> None:
+        """Time passes for the loop alone, if that happens now."""
+        seconds = self._pause(what)
+        if seconds and threading.current_thread() is self._helper:
+            self._sleep(self.t + seconds)
+
+    def wait(self, until: float) -> None:
+        """Time passes; the thread of the arm runs meanwhile, when it wakes up."""
+        if not self._helper.is_alive():
+            self._helper.start()
+        while self._wake <= until:
+            self.t = max(self.t, self._wake)
+            self._goes_on.release()
+            self._stands.acquire()
+        self.t = max(self.t, until)
+
+    def end(self) -> None:
+        """Ends the thread."""
+        self._over = True
+        self._goes_on.release()
+        self._helper.join()
+
+    def _cycles(self) -> None:
+        self._goes_on.acquire()
+        with suppress(_Over):
+            while True:
+                self.cycle()
+                assert self.connection is not None
+                self._due = max(self._due + 1 / self.connection.rate, self.t)
+                self._sleep(self._due)
+
+    def _sleep(self, until: float) -> None:
+        self._wake = until
+        self._stands.release()
+        self._goes_on.acquire()
+        if self._over:
+            raise _Over

@@ -14,6 +14,9 @@ from stepped import Stepped
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm
 from supple.teleop.beyond import TURN_SPEED, Beyond
+from supple.teleop.page.arm import Arm
+from supple.teleop.page.handles import Script
+from supple.teleop.page.session import Session
 from supple.teleop.servo import Calibration, Motor, ServoArm, SimulatedBus
 
 SO101 = models.so101()
@@ -244,3 +247,92 @@ def test_a_method_that_is_chosen_about_a_stop_is_the_one_that_drives_after_it(
     assert loop._ticker.tracker is chosen
     assert len(begun) == 1
     assert not loop.moves
+
+
+class Silent(SimulatedArm):
+    """An arm whose driver gives zeros while it has no answer, as one that begins with ``self.q = np.zeros(6)``."""
+
+    answers = False
+
+    def read(self) -> np.ndarray:
+        q = super().read()
+        return q if self.answers else np.zeros(len(q))
+
+
+@pytest.mark.parametrize("later", [0.3, 1.0, 1.9, np.inf])
+def test_zeros_before_the_first_answer_of_an_arm_do_not_lead_it_to_its_zero_pose(
+    later: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, said = Stepped(monkeypatch), dict[float, str]()
+    truly = later == np.inf
+    arm = Silent(SO101, 0 * SO101.rest if truly else SO101.rest + 0.3, noise=0, clock=clock.now)
+    hands = iter(lambda: Command(Frame(), stamp=clock.t), None)
+    connection = clock.connect(arm, SO101, [TIP])
+
+    def sink(tick: Any) -> None:
+        said[tick.t] = tick.held
+        arm.answers = tick.t > later
+
+    loop = Loop(hands, Mapping(), Solver().track(SO101, TIP), sink, arm=connection, clock=clock)
+    loop.run(4.0)
+    start = arm.targets[0][1]
+    assert np.abs(np.array([target for _, target in arm.targets]) - start).max() < 1e-9
+    assert np.abs(start - arm.q).max() < 1e-9  # it stays where it is
+    assert "exactly 0, as before its first answer" in said[min(t for t in said if t > 0.2)]
+    assert not list(said.values())[-100]  # an arm that stands in its zero pose is driven too
+    assert not loop.stopped
+
+
+def test_zeros_of_an_arm_that_was_elsewhere_are_never_taken_for_a_pose_though_it_is_armed_again(
+    monkeypatch: pytest.MonkeyPatch, ages: Callable[..., None]
+) -> None:
+    ages(True, latched=True)
+    clock = Stepped(monkeypatch)
+    arm = Silent(SO101, SO101.rest + 0.3, noise=0, clock=clock.now)
+    arm.answers, seen = True, list[str]()
+    hands = iter(lambda: Command(Frame(), stamp=clock.t), None)
+    connection = clock.connect(arm, SO101, [TIP])
+
+    def sink(tick: Any) -> None:
+        arm.answers = not 1.0 < tick.t < 6.0
+        seen.append(tick.held)
+        if loop.stopped:
+            loop.rearm()
+
+    loop = Loop(hands, Mapping(), Solver().track(SO101, TIP), sink, arm=connection, clock=clock)
+    loop.run(8.0)
+    assert np.abs(np.array([target for _, target in arm.targets]) - SO101.rest - 0.3).max() < 1e-9
+    assert any("every joint value is exactly 0, and the arm was elsewhere before" in held for held in seen)
+    assert not seen[-100]
+    assert connection.starts > 1
+
+
+@pytest.mark.parametrize("asked", ["reset", "joint", "replay"])
+def test_a_button_that_was_pressed_before_the_arm_was_plugged_in_does_not_move_it_then(asked: str) -> None:
+    """A person may still have a hand on the cable."""
+    arm = SimulatedArm(SO101, SO101.rest + 0.3, noise=0)
+    arm.unplug()
+    connection = Connection(arm, SO101, [TIP])
+    session = Session(Arm.of(SO101), robot=connection)
+    session.source.alive = True
+    session.loop.start()
+    try:
+        assert until(lambda: "the arm is unplugged" in session.loop.held)
+        script = Script(np.broadcast_to(np.eye(4), (2, 1, 4, 4)), np.array([0.0, 1.0]))
+        ask = {
+            "reset": session.reset,
+            "joint": lambda: session.jog(0, 0.5),
+            "replay": lambda: session.start_script(script, SO101.rest, lambda: None),
+        }[asked]
+        with pytest.raises(BadInput, match=r"not driven yet: .*the arm is unplugged"):
+            ask()
+        arm.plug()
+        assert until(lambda: session.loop.held == "")
+        ticks = session.newest.number  # type: ignore[union-attr]
+        assert until(lambda: session.newest.number > ticks + 60)  # type: ignore[union-attr]
+        assert np.abs(arm.q - SO101.rest - 0.3).max() < 1e-6
+        assert not session.source.scripted
+        ask()
+        assert until(lambda: np.abs(arm.q - SO101.rest - 0.3).max() > 0.01)
+    finally:
+        session.loop.stop()

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from patience import PATIENCE, until
-from stepped import Stepped
+from stepped import Paused, Stepped
 from supple import BadInput, Frame, Solver, models
 from supple.teleop import Command, Connection, Loop, Mapping, SimulatedArm, Tick, robot
 from supple.teleop.soft_start import SoftStart
@@ -317,6 +317,52 @@ def test_an_arm_that_begins_outside_its_limits_is_never_written_farther_out(
         arm, connection, loop = coming_back(seed, outside, monkeypatch, late, 0.0)
         assert arm.outside == connection.errors == 0
         assert not loop.stopped  # a machine that is late is not an arm that is elsewhere
+        beyond = np.sign(outside) * np.array([target[2] for _, target in arm.targets])
+        assert len(beyond) > 20
+        assert (np.diff(np.maximum(beyond, ARM.upper[2])) <= 0).all()
+        assert beyond[-1] < beyond[0]  # it is brought back
+
+
+class Pausing(SimulatedArm):
+    """An arm whose thread may stand still before and after each of its calls."""
+
+    def __init__(self, start: Any, clock: Paused) -> None:
+        super().__init__(ARM, start, noise=0, clock=clock.now)
+        self._stands = clock.stand_still
+
+    def read(self) -> np.ndarray:
+        self._stands("before")
+        q = super().read()
+        self._stands("after")
+        return q
+
+    def write(self, q: Any) -> None:
+        self._stands("before")
+        super().write(q)
+        self._stands("after")
+
+
+@pytest.mark.parametrize("outside", [0.3, -0.3])
+def test_a_thread_that_stands_still_while_the_loop_goes_on_neither_writes_outward_nor_finds_the_arm_elsewhere(
+    outside: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = ARM.rest.copy()
+    start[2] = (ARM.upper if outside > 0 else ARM.lower)[2] + outside
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        late = (0.01, 0.05)[seed % 2]
+        clock = Paused(
+            monkeypatch,
+            lambda what, rng=rng, late=late: rng.choice([0.003, 0.05, 0.2, 0.6]) if rng.random() < late else 0.0,  # type: ignore[misc]
+        )
+        arm = Pausing(start, clock)
+        hands = iter(lambda clock=clock: Command(Frame.at([0, 0.1 * np.sin(3 * clock.t), 0]), stamp=clock.t), None)  # type: ignore[misc]
+        connection = clock.connect(arm, ARM, [LINK])
+        loop = Loop(hands, Mapping(), Solver().track(ARM, LINK), lambda tick: None, arm=connection, clock=clock)
+        loop.run(4.0)
+        clock.end()
+        assert arm.outside == connection.errors == 0
+        assert not loop.stopped
         beyond = np.sign(outside) * np.array([target[2] for _, target in arm.targets])
         assert len(beyond) > 20
         assert (np.diff(np.maximum(beyond, ARM.upper[2])) <= 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from test_robot import ARM, checked, driven, follows, until
 
-from supple import models
-from supple.teleop import SimulatedArm
+from stepped import Stepped
+from supple import Frame, Solver, models
+from supple.teleop import Command, Loop, Mapping, SimulatedArm
 from supple.teleop.beyond import TURN_SPEED
 from supple.teleop.readings import AWAY, JUMP, Jumped, Reading, Readings
 
@@ -245,3 +247,28 @@ def test_two_readings_that_agree_are_where_the_arm_is() -> None:
     assert readings.add(Reading(0.05, q + 1, np.nan, 0.05), True).endswith("away from where it was")
     assert readings.newest is not None
     assert readings.newest.q[0] == q[0] + 1
+
+
+def test_an_arm_that_is_always_too_slow_has_one_reason(monkeypatch: pytest.MonkeyPatch, ages: Ages) -> None:
+    ages(True)
+    clock, seen = Stepped(monkeypatch), list[str]()
+
+    class Slow(SimulatedArm):
+        def read(self) -> Any:
+            clock.t += 0.15
+            return super().read()
+
+    connection = clock.connect(Slow(ARM, clock=clock.now), ARM, ["tool0"])
+    hands = iter(lambda: Command(Frame(), stamp=clock.t), None)
+    loop = Loop(
+        hands,
+        Mapping(),
+        Solver().track(ARM, "tool0"),
+        lambda tick: seen.append(tick.held),
+        arm=connection,
+        clock=clock,
+    )
+    loop.run(4.0)
+    assert len(seen) > 20
+    said = {re.sub(r"\d+ ms", "", held) for held in seen[len(seen) // 4 : -1]}
+    assert said == {"the arm does not answer: its read() and write() take ; at least 11 readings per second are needed"}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -229,11 +231,99 @@ def test_the_command_writes_the_file(tmp_path: Path) -> None:
 
 
 def test_without_lerobot_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "lerobot", None)
     with pytest.raises(MissingExtra, match=r"pip install 'lerobot\[feetech\]'"):
         lerobot_bus("feetech", "/dev/nothing", {"elbow": (1, "sts3215")})
+
+
+class Noted(SimulatedBus):
+    """A bus that notes what is asked of it."""
+
+    def __init__(self, torque: bool = False) -> None:
+        super().__init__(ARM.names, 10.0)
+        self.torque, self.asked = torque, list[str]()
+
+    def sync_write(self, data_name: str, values: Any) -> None:
+        self.asked.append(f"goals {'stiff' if self.torque else 'limp'}")
+        super().sync_write(data_name, values)
+
+    def enable_torque(self) -> None:
+        self.asked.append("torque on")
+        super().enable_torque()
+
+    def connect(self) -> None:
+        self.torque = False  # they were without power
+
+
+def test_a_limp_arm_goes_stiff_where_it_is_when_it_is_driven_and_not_before() -> None:
+    bus = Noted()
+    servos = ServoArm(bus, ARM)
+    servos.hold()  # as at the end of a program that never drove it
+    assert not bus.asked
+    q = servos.read()
+    servos.write(q)
+    assert bus.asked == ["goals limp", "torque on"]  # its old goals may be elsewhere
+    servos.write(q + 0.1)
+    servos.hold()
+    assert bus.asked[2:] == ["goals stiff", "goals stiff"]
+    assert np.allclose(servos.read(), q + 0.1)
+    servos.connect()
+    servos.write(servos.read())
+    assert bus.asked[4:] == ["goals limp", "torque on"]
+    servos.release()
+    servos.write(servos.read())
+    assert bus.asked[6:] == ["goals limp", "torque on"]
+
+
+def test_torque_that_cannot_be_switched_on_is_an_error_and_tried_again() -> None:
+    class Weak(Noted):
+        def enable_torque(self) -> None:
+            super().enable_torque()
+            if len(self.asked) < 4:
+                self.torque = False
+                raise OSError("overload")
+
+    bus = Weak()
+    servos = ServoArm(bus, ARM)
+    with pytest.raises(OSError, match="overload"):
+        servos.write(servos.read())
+    servos.write(servos.read())
+    assert bus.torque
+
+
+def test_a_bus_of_lerobot_counts_in_degrees_by_the_calibration_in_its_motors(monkeypatch: pytest.MonkeyPatch) -> None:
+    class LeRobots(Noted):
+        """As LeRobot's own: without a calibration nothing is read in degrees."""
+
+        def __init__(self, port: str, motors: dict[str, Any]) -> None:
+            super().__init__()
+            self.motors, self.connected = motors, False
+            self.calibration: Any = None
+
+        def connect(self) -> None:
+            self.connected = True
+
+        def read_calibration(self) -> Any:
+            assert self.connected
+            return dict.fromkeys(self.motors, "in the motor")
+
+        def sync_read(self, data_name: str, *, normalize: bool = True) -> dict[str, float]:
+            if normalize and not self.calibration:
+                raise RuntimeError("no calibration registered")
+            return super().sync_read(data_name)
+
+    base = SimpleNamespace(MotorNormMode=SimpleNamespace(DEGREES=1, RANGE_M100_100=2), Motor=lambda *fields: fields)
+    for name, module in (
+        ("lerobot", SimpleNamespace(motors=base)),
+        ("lerobot.motors", base),
+        ("lerobot.motors.feetech", SimpleNamespace(FeetechMotorsBus=LeRobots)),
+    ):
+        monkeypatch.setitem(sys.modules, name, module)
+    motors = {name: (k + 1, "sts3215") for k, name in enumerate(ARM.names)}
+    for degrees in (True, False):
+        bus = lerobot_bus("feetech", "/dev/ttyACM0", motors, degrees=degrees)
+        assert set(bus.sync_read("Present_Position").values()) == {10.0}
+    assert bus.motors["elbow_flex"] == (3, "sts3215", 2)
 
 
 @pytest.mark.slow

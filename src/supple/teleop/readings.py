@@ -20,6 +20,9 @@ JUMP = 0.1
 jump. It covers what the times of two readings are uncertain."""
 AWAY = 1.0
 """rad or m: how far a joint may be from all that was written lately; an arm that is blocked is led by less."""
+ZEROS = 2.0
+"""Seconds for which a first reading that is exactly 0 for every joint is not trusted: many drivers return that before
+the first answer of the arm."""
 _SHORTEST = 1e-9  # s; between two readings, where the clock is coarse: a speed without a limit times 0 would be nan
 _WINDOW = 0.1  # s; the speed of an arm is that from one window to the next
 _RECENT = 0.5  # s; an arm follows what was written by less than this late
@@ -57,6 +60,7 @@ class Readings:
         self._written: deque[tuple[float, Array]] = deque(maxlen=256)
         self._doubtful: Reading | None = None
         self._changed = -math.inf  # when the newest reading was first read
+        self._only_zeros = math.inf  # since when all readings were exactly 0; -inf after another one
 
     @property
     def newest(self) -> Reading | None:
@@ -67,13 +71,26 @@ class Readings:
         """Takes a reading; returns why the arm is elsewhere than it was led, empty if it is not or is not ``led``.
 
         A single reading that jumps is an error of the bus: it is dropped, and `Jumped` is raised. Where the next one
-        agrees with it, the arm is there.
+        agrees with it, the arm is there. Readings of exactly 0 for every joint are dropped as long as the arm was
+        elsewhere before: no encoders say that, but a driver without an answer does.
         """
+        if reading.q.any():
+            self._only_zeros = -math.inf
+        elif self.newest is not None and np.abs(self._shortest(self.newest.q)).max() > JUMP:
+            raise Jumped("every joint value is exactly 0, and the arm was elsewhere before")
+        else:
+            self._only_zeros = min(self._only_zeros, reading.t)
         elsewhere = self._elsewhere(reading) if led else ""
         if self.newest is None or not np.array_equal(reading.q, self.newest.q):
             self._changed = reading.t
         self._kept.append(reading)
         return elsewhere
+
+    @property
+    def doubtful_zeros(self) -> bool:
+        """Whether all readings so far were exactly 0 for every joint, for less than `ZEROS`."""
+        newest = self.newest
+        return newest is not None and newest.t - self._only_zeros < ZEROS
 
     def wrote(self, t: float, q: Array) -> None:
         """Joint values q (dof,) were written at a time (s)."""

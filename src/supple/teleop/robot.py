@@ -41,6 +41,7 @@ RETRY = 0.5
 RATE = 100.0
 """Readings per second, unless the arm has an attribute ``rate``."""
 HOW_TO_GO_ON = "; to go on call loop.rearm(), or press re-arm on the page"
+_ZEROS = "waiting: every joint value that the arm gives is exactly 0, as before its first answer"
 _SHORTEST = 1e-9  # s; between two writes, where the clock is coarse: a speed without a limit times 0 would be nan
 _CLOSING = 2.0  # s; how long the end waits for a bus that hangs
 
@@ -179,7 +180,9 @@ class Connection:
                 self._latch(f"the arm was lost{_because(self._error)}")
             raise Lost(f"the arm does not answer{_because(self._error or self._slow) or f' for {age:.1f} s'}")
         if now - self._gap < SETTLE:
-            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s{_because(self._slow)}")
+            if self._slow:  # this does not end: one text, though some readings are new enough
+                raise Waiting(f"the arm does not answer{_because(self._slow)}")
+            raise Waiting(f"waiting until the arm has answered for {SETTLE:g} s")
         return reading.q
 
     @property
@@ -188,7 +191,7 @@ class Connection:
         least = f"at least {math.floor(1 / MAX_AGE) + 1} readings per second are needed"
         if 1 / self.rate >= MAX_AGE:
             return f"its rate is {self.rate:g} readings per second; {least}"
-        return f"its read() and write() take {1e3 * self._took:.0f} ms; {least}" if self._took >= MAX_AGE else ""
+        return f"its read() and write() take {10 * round(100 * self._took)} ms; {least}" if self._took >= MAX_AGE else ""
 
     def _inside(self, q: Array) -> Array:
         """Measured joint values (dof,) as the loop leads them: without what the arm is beyond its limits."""
@@ -213,9 +216,12 @@ class Connection:
     def start(self) -> tuple[Array, Array] | None:
         """The joint values (dof,) and grippers (links,) to begin with; None while the arm still moves.
 
-        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed.
+        They are the measured ones, or the nearest within the limits. From then on `write` is obeyed. Raises `Lost` if
+        the readings cannot be trusted.
         """
         self.measured()
+        if self._readings.doubtful_zeros:
+            raise Waiting(_ZEROS)
         epoch, newest = self._epoch, self._readings.standing(self._armed)
         if newest is None:
             return None

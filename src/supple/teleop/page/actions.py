@@ -246,7 +246,13 @@ class Actions(Scripts):
         """Puts the arm at rest and the handles at its end effectors."""
         with self.lock:
             self.end_script()
-            self.session.reset()
+            self._try(self.session.reset)
+
+    def jog(self, column: int, value: float) -> None:
+        """Moves one joint value towards another; see `Session.jog`."""
+        with self.lock:
+            self.end_script()
+            self._try(lambda: self.session.jog(column, value))
 
     def recentre(self) -> None:
         """Puts handles and goals at the end effectors."""

@@ -82,5 +82,4 @@ class JointSliders:
     def _jog(self, column: int, value: float) -> None:
         self._touched[column], self._shown[column] = time.monotonic(), value
         if not self._actions.session.source.other_drives:
-            self._actions.end_script()
-            self._actions.session.jog(column, value / self._factors[column])
+            self._actions.jog(column, value / self._factors[column])

@@ -118,8 +118,10 @@ class Session:
         """Moves the arm to joint values q (dof,), by default its rest, and the handles to its end effectors there.
 
         It moves within the bounds, a real arm at a part of them; ``done`` is called in the loop's thread when it is
-        there, which may be before this returns. ``for_script``: a script will be played then.
+        there, which may be before this returns. ``for_script``: a script will be played then. Raises `BadInput` while a
+        real arm is not driven yet: it must not move by itself as soon as it is connected.
         """
+        self._check_driven()
         self.end_jog()
         self.source.end()
         if for_script:
@@ -149,8 +151,9 @@ class Session:
     def jog(self, column: int, value: float) -> None:
         """Moves one joint value towards another, within the bounds, a real arm at a part of them.
 
-        While it moves, a new value is taken up when the one before is reached.
+        While it moves, a new value is taken up when the one before is reached. Raises `BadInput` as `reset` does.
         """
+        self._check_driven()
         with self._jogs:
             before = self.jogged
             target = self.q if before is None else before
@@ -176,6 +179,10 @@ class Session:
                     self._jog_on(self._jog_target)
 
         self.loop.move(target, arrived, speed=self._move_speed, why=JOGGING)
+
+    def _check_driven(self) -> None:
+        if self.robot is not None and self.robot.needs_start:
+            raise BadInput(f"the arm is not driven yet: {self.loop.held}")
 
     @property
     def _move_speed(self) -> float:

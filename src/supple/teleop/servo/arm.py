@@ -23,6 +23,8 @@ _AT_LIMIT = 0.01  # rad or m; a joint that is sent farther beyond the limit of i
 class ServoArm:
     """An arm on a servo bus, for `page.serve(arm=...)`, `drive(arm=...)` and `supple teleop --arm`.
 
+    The first `write` sends the motors its goals and then switches their torque on, if the bus can do that.
+
     Joint values that have no motor are read as their rest, with a warning. A motor that stands outside its ``low`` or
     ``high`` is not moved by that alone: what is written is within them, or as far outside as the motor was when it was
     taken over, and never farther out again.
@@ -72,6 +74,7 @@ class ServoArm:
             )
         self._bounds = {column: (motor.low, motor.high) for column, motor in self._motors.items()}
         self._driven = False  # whether it was written since it was taken over
+        self._stiff = False  # whether the torque was switched on here
         self.limited = ""
         """Which joints are sent beyond the limit of their motor; else empty."""
         with suppress(OSError):  # a bus that does not answer now is checked when it is read
@@ -109,6 +112,9 @@ class ServoArm:
         }
         self._driven, self.limited = True, self._at_limits(values)
         self._bus.sync_write("Goal_Position", goals)
+        if not self._stiff:  # after the goals: a motor that goes stiff first moves to an old one
+            getattr(self._bus, "enable_torque", lambda: None)()
+            self._stiff = True
 
     def _goal(self, column: int, motor: Motor, value: float) -> float:
         """The number to write for a joint value; the bounds of a motor outside its limits come in with it."""
@@ -128,8 +134,13 @@ class ServoArm:
         return "; ".join(told)
 
     def hold(self) -> None:
-        """Writes the present pose as the goal; it may be moved by hand then, and is taken over anew."""
+        """Writes the present pose as the goal; it may be moved by hand then, and is taken over anew.
+
+        An arm that was not written before stays as it is, limp or stiff.
+        """
         self._driven = False
+        if not self._stiff:
+            return
         try:
             self.write(self.read())
         finally:
@@ -137,7 +148,7 @@ class ServoArm:
 
     def release(self) -> None:
         """Torque off, if the bus can do that."""
-        self._driven = False
+        self._driven = self._stiff = False
         off = getattr(self._bus, "disable_torque", None)
         if off is None:
             raise OSError(f"{type(self._bus).__name__} has no disable_torque()")
@@ -145,7 +156,7 @@ class ServoArm:
 
     def connect(self) -> None:
         """Opens the bus again after a failure, if it can do that; the motors are taken over anew."""
-        self._driven = False
+        self._driven = self._stiff = False  # they may have been without power
         again = getattr(self._bus, "connect", None)
         if again is not None:
             with suppress(Exception):

@@ -14,7 +14,11 @@ _PACKAGES = {"feetech": "FeetechMotorsBus", "dynamixel": "DynamixelMotorsBus"}
 
 @runtime_checkable
 class Bus(Protocol):
-    """A bus of servo motors: any object with these two methods, as LeRobot's buses have them."""
+    """A bus of servo motors: any object with these two methods, as LeRobot's buses have them.
+
+    It may also have ``enable_torque()`` and ``disable_torque()`` of all motors, ``connect()``, and
+    ``disconnect(disable_torque=...)``.
+    """
 
     def sync_read(self, data_name: str) -> Mapping[str, float]:
         """The present value of each motor, by its name."""
@@ -25,16 +29,15 @@ class Bus(Protocol):
         ...
 
 
-def lerobot_bus(
-    kind: str, port: str, motors: Mapping[str, tuple[int, str]], *, degrees: bool = True
-) -> Any:  # pragma: no cover - needs hardware
+def lerobot_bus(kind: str, port: str, motors: Mapping[str, tuple[int, str]], *, degrees: bool = True) -> Any:
     """A bus of LeRobot, connected: ``lerobot_bus("feetech", "/dev/ttyACM0", {"elbow_flex": (3, "sts3215")})``.
 
     Args:
         kind: "feetech" or "dynamixel".
         port: the serial port.
         motors: number on the bus and model of each motor, by its name.
-        degrees: whether it counts in degrees, for which LeRobot needs its own calibration; else in ticks.
+        degrees: whether it counts in degrees, by LeRobot's own calibration as it is stored in the motors; else in
+            ticks.
     """
     _check.one_of(kind, "kind", tuple(_PACKAGES))
     try:
@@ -45,7 +48,10 @@ def lerobot_bus(
     norm = base.MotorNormMode.DEGREES if degrees else base.MotorNormMode.RANGE_M100_100
     bus = made(port=port, motors={name: base.Motor(number, model, norm) for name, (number, model) in motors.items()})
     bus.connect()
-    return bus if degrees else _Ticks(bus)
+    if not degrees:
+        return _Ticks(bus)
+    bus.calibration = bus.read_calibration()
+    return bus
 
 
 class _Ticks:
@@ -66,7 +72,10 @@ class _Ticks:
 
 
 class SimulatedBus:
-    """A bus of motors that are at once where they are sent, for tests and for trying a calibration."""
+    """A bus of motors that are at once where they are sent, for tests and for trying a calibration.
+
+    Motors without torque stay where they are.
+    """
 
     def __init__(self, motors: Sequence[str], number: float = 0.0) -> None:
         """Motors by their names, all at a number."""
@@ -88,7 +97,12 @@ class SimulatedBus:
         for name in values:
             if name not in self.positions:
                 raise BadInput(f"the bus has no motor {_check.short(name)}; it has {', '.join(self.positions)}")
-        self.positions.update({name: float(value) for name, value in values.items()})
+        if self.torque:
+            self.positions.update({name: float(value) for name, value in values.items()})
+
+    def enable_torque(self) -> None:
+        """The motors hold where they are."""
+        self.torque = True
 
     def disable_torque(self) -> None:
         """The motors go limp."""
