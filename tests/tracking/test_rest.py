@@ -305,6 +305,26 @@ def test_a_smoothed_command_is_late_by_the_stated_lag_and_exact_at_rest(delay):
         assert ratio == pytest.approx(1 / (1 + (np.pi * hertz * delay) ** 2), rel=0.05)
 
 
+@pytest.mark.parametrize("delay", [0.2, 1.0])
+def test_a_smoothed_command_rests_within_four_times_its_delay_and_does_not_hurry(delay):
+    arm, rate = supple.models.ur5(), 300
+    start = ur5_start(arm)
+    here = arm.frame(start, "tool0")
+    tracker = supple.Solver().track(arm, "tool0", start=start, smooth=delay)
+    for tick in range(round((1 + 3 * delay) * rate)):
+        command = Frame.at([0, 0.05 * tick / rate, 0]) @ here
+        step = tracker.step(command, 1 / rate)
+    places = [step.goal[0, 10]]
+    for _ in range(round(4 * delay * rate)):
+        step = tracker.step(command, 1 / rate)
+        places.append(step.goal[0, 10])
+    assert step.goal[0].tobytes() == np.concatenate([command.rotation.ravel(), command.position]).tobytes()
+    assert np.abs(step.velocity).max() < 1e-6
+    speed = np.diff(places)
+    assert (speed > -1e-15).all()
+    assert (np.diff(speed) < 1e-12).all()
+
+
 @pytest.mark.parametrize("wrong", [-0.1, 2.0, float("nan"), "a lot", None])
 def test_a_delay_that_cannot_be_meant_is_refused(wrong):
     with pytest.raises(supple.errors.BadInput, match="smooth must be a number of seconds from 0 to 1"):

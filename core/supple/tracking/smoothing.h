@@ -57,12 +57,13 @@ SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Com
   add_difference(o, back, f.value);
   normalize_value(f.value);
   f.speed = lesser(o.filter_start, largest_filter_speed(o));
-  f.demand = f.reversals = 0;
+  f.demand = f.rest_time = f.reversals = 0;
   f.active = true;
 }
 
 // Adapts the speed w to the largest demand lately: the filter's acceleration grows with w^2. A command that
-// moves away is no tremor.
+// moves away is no tremor. Once a command has rested for `smooth`, w grows by e in each such time: what the
+// filter gives becomes no faster by that, and it ends soon.
 SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double demand,
                             double distance, double dt) {
   bool rests = true;
@@ -70,6 +71,12 @@ SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Com
     rests = rests && command.displacement[i] == 0;
     f.slow_velocity[i] += dt / (dt + o.tremor_average) * (f.velocity[i] - f.slow_velocity[i]);
   }
+  f.rest_time = rests ? f.rest_time + dt : 0;
+  if (o.smooth > 0 && f.rest_time > o.smooth) { // it ends: an exponential would go on for 15 times the delay
+    f.speed = lesser(o.filter_off, f.speed * std::exp(lesser(dt / o.smooth, 0.5)));
+    return;
+  }
+  f.speed = lesser(f.speed, largest_filter_speed(o));
   if (o.smooth > 0 && f.speed >= largest_filter_speed(o) && !(demand > o.tremor_begin))
     return;
   const bool moves = distance > 0.5 * o.tremor_distance || weighted_norm(o, f.slow_velocity) > o.tremor_speed;
