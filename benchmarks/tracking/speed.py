@@ -24,7 +24,8 @@ import peers
 ARMS = ("panda", "ur5", "xarm7", "kinova", "baxter2", "g1_2")
 QUICK = ("panda", "baxter2", "g1_2")
 RATE = 300
-BARS = {"panda following": 2.5, "panda yielding": 4.0, "baxter2 following": 12.0, "g1_2 following": 25.0}  # us
+BARS = {"panda following": 2.5, "panda yielding": 4.0, "baxter2 following": 12.0, "g1_2 following": 14.0}  # us
+BARS |= {"g1_2 yielding": 25.0}
 SLOWEST = 15.0  # us, of one tick in a thousand, Panda
 PEERS = {"pink": "pink example", "mink": "mink example", "placo": "placo"}
 

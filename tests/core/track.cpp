@@ -859,7 +859,8 @@ void all_directions(Report &report) {
   report.add("directions make the matrix diagonal, as nearly as asked", "double", rows.error, 4, rows.at);
   report.add("eigenvalues are those of a plain search", "double", values.error, 1e-9, values.at);
   report.add("directions stay orthonormal", "double", square.error, 1e-13, square.at);
-  report.add("directions that follow a matrix make it diagonal", "double", later_rows.error, 1, later_rows.at);
+  report.add("directions that follow a matrix make it diagonal", "double", later_rows.error, 1,
+             later_rows.at);
   report.add("their eigenvalues are those of a plain search", "double", later_values.error, 1e-8,
              later_values.at);
   report.add("they stay orthonormal, tick after tick", "double", later_square.error, 1e-13, later_square.at);

@@ -1,10 +1,10 @@
 // Eigenvalues and eigenvectors of a symmetric matrix that has changed little since they were last found.
 //
 // V holds orthonormal rows, nearly eigenvectors of A, and S = V A V' is nearly diagonal. Where S is D + E, D
-// diagonal, the small turn X = -X' with X_ij = E_ij / (D_i - D_j) removes E to first order: all pairs at once,
-// by products of matrices. Pairs whose eigenvalues are too near to each other for that wait for the next
-// round, in which the others are gone; what is left then, and what is far from diagonal, Jacobi's rotations
-// make diagonal.
+// diagonal, the small turn X = -X' with X_ij = E_ij / (D_i - D_j) removes E to first order: all pairs at
+// once, by products of matrices. Pairs whose eigenvalues are too near to each other for that wait for the
+// next round, in which the others are gone; what is left then, and what is far from diagonal, Jacobi's
+// rotations make diagonal.
 #pragma once
 #include "supple/math/dense.h"
 
@@ -116,8 +116,8 @@ SUPPLE_FLAT void transform(const double *a, const double *v, int n_, const Eigen
 // an off-diagonal number of S is removed by a turn up to this angle, if the eigenvalues differ by more than
 // so many times the square of all of E over the size of S: the turns of the other pairs change them by that
 constexpr double longest_turn = 0.05, least_gap = 10;
-// Squares of X, all its numbers together, up to which turns are small, from which on rows are made orthonormal
-// again, and up to which 1 + X + X^2/2 is orthogonal to rounding
+// Squares of X, all its numbers together, up to which turns are small, from which on rows are made
+// orthonormal again, and up to which 1 + X + X^2/2 is orthogonal to rounding
 constexpr double small_turn = 0.04, inexact_turn = 6e-5, short_turn = 4e-8;
 
 // The squares of the turn X and of what it removes, all numbers together, and the largest square that waits.

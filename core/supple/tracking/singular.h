@@ -124,8 +124,7 @@ SUPPLE_FN void project_directions(const TickSetup<N, M> &setup, const TickEvalua
                                   const double *z, const SingularScratch &scratch) {
   const int m = setup.m();
   if (!free.basis)
-    multiply(
-        z, free.count, free.count, [&](int k) { return at.J + free.index[k] * m; }, m, scratch.images);
+    multiply(z, free.count, free.count, [&](int k) { return at.J + free.index[k] * m; }, m, scratch.images);
   for (int c = 0; c < free.count; ++c) {
     double *image = scratch.images + c * m;
     if (free.basis) {
@@ -153,7 +152,8 @@ SUPPLE_FN double mark_null_directions(int count, int rank, const double *z, cons
                                       const SingularScratch &scratch) {
   const bool one = last && count == rank + 1;
   auto score = [&](int c) {
-    return scratch.gamma[c] + (one ? rounded_gamma * (1 - squared(dot_rows<0>(z + c * count, last, count))) : 0.0);
+    return scratch.gamma[c] +
+           (one ? rounded_gamma * (1 - squared(dot_rows<0>(z + c * count, last, count))) : 0.0);
   };
   for (int c = 0; c < count; ++c)
     scratch.is_null[c] = false;
@@ -291,9 +291,9 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 template <int N, int M>
 SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const TickEvaluation &at,
                                            const EvaluationSummary &summary, const Freedom &free, int c,
-                                           const DirectionComponents &along, bool weakest,
-                                           double exact_share, const SingularScratch &scratch,
-                                           double *joint_weights, SingularStep &out) {
+                                           const DirectionComponents &along, bool weakest, double exact_share,
+                                           const SingularScratch &scratch, double *joint_weights,
+                                           SingularStep &out) {
   const Law &law = setup.law;
   const int m = setup.m();
   const double *z = out.directions.z + c * free.count, *image = scratch.images + c * m;
@@ -353,14 +353,12 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
 SUPPLE_FN void find_components(const double *z, const Freedom &free, int n, const TickEvaluation &at,
                                const SingularScratch &scratch) {
   // one row for each joint value, or each row of the basis
-  const double *const vectors[component_count] = {at.feedback_gradient, at.feedforward_gradient,
-                                                  at.to_posture,        at.to_rest,
-                                                  scratch.climb,        at.preferred};
+  const double *const vectors[component_count] = {
+      at.feedback_gradient, at.feedforward_gradient, at.to_posture, at.to_rest, scratch.climb, at.preferred};
   for (int k = 0; k < free.count; ++k)
     for (int i = 0; i < component_count; ++i)
-      scratch.sources[k * component_count + i] = free.basis
-                                                     ? dot_rows<0>(free.basis + k * n, vectors[i], n)
-                                                     : vectors[i][free.index[k]];
+      scratch.sources[k * component_count + i] =
+          free.basis ? dot_rows<0>(free.basis + k * n, vectors[i], n) : vectors[i][free.index[k]];
   multiply(
       z, free.count, free.count, [&](int k) { return scratch.sources + k * component_count; },
       component_count, scratch.components);
@@ -371,8 +369,9 @@ SUPPLE_FLAT DirectionComponents components_along(int c, const SingularScratch &s
 }
 
 // A null direction z of H still moves the rows where H is not J'J. Its part that moves none is, to first
-// order, y = z_c - sum f_s z_s over the directions s that are not null, f_s = J z_c . J z_s / gamma_s. Without
-// this, what the null space prefers would be led along the near-singular directions that z_c contains.
+// order, y = z_c - sum f_s z_s over the directions s that are not null, f_s = J z_c . J z_s / gamma_s.
+// Without this, what the null space prefers would be led along the near-singular directions that z_c
+// contains.
 SUPPLE_FN DirectionComponents still_components(int c, int count, int m, DirectionComponents along,
                                                const SingularScratch &scratch) {
   double square = 1;
@@ -415,8 +414,7 @@ SUPPLE_FN void take_directions(const double *z, const Freedom &free, int n, cons
                                const Displacements &out) {
   double *const displacements[step_count] = {out.feedback, out.feedforward, out.preferred};
   const int count = free.count;
-  multiply(
-      scratch.steps, step_count, count, [&](int c) { return z + c * count; }, count, scratch.moves);
+  multiply(scratch.steps, step_count, count, [&](int c) { return z + c * count; }, count, scratch.moves);
   for (int i = 0; i < step_count; ++i)
     expand(scratch.moves + i * count, free, n, displacements[i]);
 }
@@ -464,8 +462,8 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
       if (free.level >= 0 && free.level + 1 < setup.tracking.level_count)
         step.feedback *= 1 - left_share(setup.law, lambda);
     } else if (gamma < squared(setup.law.singular_threshold)) {
-      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scalars.exact_share, scratch,
-                                joint_weights, result);
+      step = near_singular_step(setup, at, summary, free, c, along, gamma <= least, scalars.exact_share,
+                                scratch, joint_weights, result);
     } else {
       const double d = std::fabs(lambda) + 1e-9;
       step = {d, along.feedback_gradient / d, along.feedforward_gradient / d, 0};

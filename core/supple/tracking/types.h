@@ -284,12 +284,12 @@ struct ArmScalars {
   double tick_time;                    // s: length of the whole tick, of which this may be a piece
   double rest_clock;                   // s: since the command rests, without waiting for the measured arm
   double returned_clock;               // s: the clock when the arm last was RETURNING
-  double bounded_time;             // s: that the speed bounds of end effectors need for their way since then
-  double momentum_time;            // s: in which the joints, as fast as since the last gain, can brake
-  double waiting_time;             // s: how long some joint has waited for the measured one
-  double measured_age;             // s: of the newest measured joints
+  double bounded_time;  // s: that the speed bounds of end effectors need for their way since then
+  double momentum_time; // s: in which the joints, as fast as since the last gain, can brake
+  double waiting_time;  // s: how long some joint has waited for the measured one
+  double measured_age;  // s: of the newest measured joints
   double exact_share, next_exact_share; // of damping that may be left out, in this tick and the next
-  double lag_product, lag_square;  // of lead and measured velocity: their ratio is the lag of the arm, s
+  double lag_product, lag_square;       // of lead and measured velocity: their ratio is the lag of the arm, s
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
   int basis_age;                   // ticks since `basis` was made orthonormal; 0: it holds none
   int reduced_basis_age;           // the same of `reduced_basis`
