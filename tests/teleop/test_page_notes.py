@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -272,7 +273,8 @@ def test_the_camera_of_a_phone_is_set_until_a_person_moves_it(monkeypatch: pytes
     camera = SimpleNamespace(position=first, on_update=heard.append)
 
     def reported(place: np.ndarray) -> None:
-        asyncio.run(heard[1](SimpleNamespace(position=place)))
+        with ThreadPoolExecutor(1) as own:  # Playwright may have left a running loop in this thread
+            own.submit(asyncio.run, heard[1](SimpleNamespace(position=place))).result()
 
     def tried() -> bool:
         count = len(tries)
@@ -280,15 +282,20 @@ def test_the_camera_of_a_phone_is_set_until_a_person_moves_it(monkeypatch: pytes
 
     for tall in (False, True):
         set_camera = lambda tall=tall: tries.append(tall) or (phone if tall else None)  # noqa: E731
-        phone_camera.PhoneCamera(SimpleNamespace(camera=camera), set_camera, lambda: begins)
+        looked = phone_camera.PhoneCamera(SimpleNamespace(camera=camera), set_camera, lambda: begins)
+
+    def looks() -> bool:
+        count = looked._tries
+        return until(lambda: looked._tries > count + 2)
+
     assert tried()  # while the page loads it ignores them
     assert tries.count(False) == 1  # a laptop
     reported(begins)
     assert tried()  # the page has put it where a laptop's begins
     reported(phone)
-    time.sleep(0.1)  # a call that was under way
+    assert looks()  # a call that was under way
     count = len(tries)
-    time.sleep(0.1)
+    assert looks()
     assert len(tries) == count  # it is there
     reported(begins)
     assert tried()  # the page has lost it again

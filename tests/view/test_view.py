@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -313,4 +314,5 @@ def test_any_thread_may_set_the_event_of_a_server_while_others_wait_for_it(noteb
         event.set()  # viser calls it in the thread of the server too
         return await asyncio.wait_for(waits, 5.0)
 
-    assert asyncio.run(woken())
+    with ThreadPoolExecutor(1) as own:  # Playwright may have left a running loop in this thread
+        assert own.submit(asyncio.run, woken()).result()

@@ -191,7 +191,9 @@ class Connection:
         least = f"at least {math.floor(1 / MAX_AGE) + 1} readings per second are needed"
         if 1 / self.rate >= MAX_AGE:
             return f"its rate is {self.rate:g} readings per second; {least}"
-        return f"its read() and write() take {10 * round(100 * self._took)} ms; {least}" if self._took >= MAX_AGE else ""
+        if self._took < MAX_AGE:
+            return ""
+        return f"its read() and write() take {10 * round(100 * self._took)} ms; {least}"
 
     def _inside(self, q: Array) -> Array:
         """Measured joint values (dof,) as the loop leads them: without what the arm is beyond its limits."""
