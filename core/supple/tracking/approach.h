@@ -22,6 +22,9 @@ SUPPLE_FLAT double largest_lane(Lanes x) {
   return most;
 }
 
+// Whether goals have priorities; an arm with few joints has two levels without any.
+SUPPLE_FLAT bool has_priorities(const Tracking &t) { return t.level_count > t.first_levels; }
+
 // where a desired step comes from
 enum class StepKind { regular, redundant, singular, levels, recovery };
 
@@ -33,6 +36,8 @@ struct DesiredStep {
   Freedom free;                 // regular, singular
   Directions directions;        // singular: over the free joints; levels: over all joints
   double null_curvature_change; // redundant
+  const double *coast;          // levels, with priorities: the step that does not change the speed of later
+                                // ones (level_change.h); else null
 };
 
 // A direction that a level leaves in part is one of that level and one of the next.
@@ -48,6 +53,7 @@ struct LevelScratch {
   double *direction_cost;                           // most_directions
   double *feedback, *feedforward;                   // n: of all levels together
   double *level_step, *acceleration;                // n: of one level
+  double *coast;                                    // n: see DesiredStep
 };
 
 struct ApproachScratch {

@@ -125,11 +125,12 @@ struct BallRow {
 };
 
 struct BoundsScratch {
-  double *natural_q;         // n, padded: q in natural units
-  double *lead;              // n: q less the measured joints
-  double *measured_velocity; // n
-  double *low, *high;        // n, padded: the box
-  double *deviation_cost;    // n x n
+  double *natural_q;              // n, padded: q in natural units
+  double *lead;                   // n: q less the measured joints
+  double *measured_velocity;      // n
+  double *low, *high;             // n, padded: the box
+  double *limit_low, *limit_high; // n: of the position and speed limits alone (level_change.h)
+  double *deviation_cost;         // n x n
   BoxScratch nearest;
   BallRow *ball_rows;                 // two a ball
   bool *row_active;                   // of each

@@ -21,6 +21,13 @@ constexpr double later_level_cost = 1e-4;
 // curvature added along every direction of a later level, less where it nearly meets its command, and least
 // curvature for what a deviation costs
 constexpr double later_level_damping = 0.02, least_deviation_curvature = 0.1;
+// Law::level_share of later priorities, which change their speed gently (level_change.h)
+constexpr double priority_share = 0.25;
+
+// deceleration_share of a level
+SUPPLE_FLAT double share_of_level(const Tracking &t, int level) {
+  return !level ? t.law.deceleration_share : level < t.first_levels ? t.law.level_share : priority_share;
+}
 
 // Shortens the feedback of a later level along each of its directions by d / (d + damping), d the curvature
 // there. The rows of the basis are orthogonal.
@@ -108,6 +115,54 @@ SUPPLE_FN int next_basis(const TickSetup<N, M> &setup, const Freedom &free, cons
   return count;
 }
 
+// The part of a step along the rows of a basis, which are orthogonal; added to `out`.
+SUPPLE_FN void add_part_along(const Freedom &free, int n, const double *step, double *out) {
+  for (int k = 0; k < free.count; ++k) {
+    const double *row = free.basis + k * n;
+    const double part = dot_rows<0>(row, step, n) / larger(dot_rows<0>(row, row, n), 1e-300);
+    for (int i = 0; i < n; ++i)
+      out[i] += part * row[i];
+  }
+}
+
+// Adds f_n w x_n to the step: the preferred displacement of the last level along each of its null directions,
+// at most Law::preferred_speed of any speed limit. With gamma = |J z|^2 of a direction and the least of those
+// that are not null, w = (1 - gamma/least)^2: where two directions are about to change places, neither is
+// preferred. What the box leaves does not count: the step would begin and end with every side of the box.
+template <int N, int M>
+SUPPLE_FN void add_level_preferred(const TickSetup<N, M> &setup, const TickEvaluation &at,
+                                   const EvaluationSummary &summary, const Freedom &free,
+                                   const SingularStep &found, const SingularScratch &singular,
+                                   const ApproachScratch &approach) {
+  const int n = setup.n();
+  const Law &law = setup.law;
+  double *preferred = approach.displacements.preferred, least = 1e300;
+  for (int c = 0; c < free.count; ++c)
+    if (!singular.is_null[c])
+      least = lesser(least, singular.gamma[c]);
+  for (int i = 0; i < n; ++i)
+    preferred[i] = 0;
+  for (int c = 0; c < free.count; ++c) {
+    if (!singular.is_null[c])
+      continue;
+    const double *z = found.directions.z + c * free.count;
+    const DirectionComponents along = components_along(z, free, n, at, singular);
+    const double lambda = singular.hessian[c * free.count + c];
+    const double w = squared(positive(1 - singular.gamma[c] / larger(least, 1e-300)));
+    const double x = w * null_step(law, summary.activity, lambda, along).preferred;
+    expand(z, free, n, singular.joint_direction);
+    for (int i = 0; i < n; ++i)
+      preferred[i] += x * singular.joint_direction[i];
+  }
+  double share = level_factor(setup, law.null_space_gain, priority_share, preferred);
+  for (int i = 0; i < n; ++i)
+    if (preferred[i] != 0)
+      share = lesser(share, law.preferred_speed * setup.tracking.bounds[i].speed * setup.dt /
+                                std::fabs(preferred[i]));
+  for (int i = 0; i < n; ++i)
+    approach.step[i] += share * preferred[i];
+}
+
 // The displacements and the step of all levels over the free joints; scratch.step is what they desire
 // together.
 template <int N, int M>
@@ -143,6 +198,12 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     free.level = level;
     free.rank = t.level_rank[level];
     evaluate_level(setup, at, level, approach.step, scratch);
+    if (level == t.first_levels) {
+      for (int i = 0; i < n; ++i)
+        scratch.coast[i] = approach.step[i];
+      add_part_along(free, n, at.last_step, scratch.coast);
+      desired.coast = scratch.coast;
+    }
     // a later command that hurries must not damp an earlier level
     EvaluationSummary of_level = summary;
     double square = 0, error = 0;
@@ -161,8 +222,7 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     memory.scalars->pressed = found.pressed;
     if (!desired.report.near_singular)
       desired.report = found.report;
-    const double f =
-        level_factor(setup, law.feedback_gain, level ? law.level_share : law.deceleration_share, x.feedback);
+    const double f = level_factor(setup, law.feedback_gain, share_of_level(t, level), x.feedback);
     for (int i = 0; i < n; ++i)
       scratch.level_step[i] = f * x.feedback[i] + x.feedforward[i];
     const double share = level ? sustainable_share(setup, at, level, approach.step, scratch) : 1;
@@ -173,7 +233,9 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     }
     double *basis = scratch.bases[level % 2];
     const int count = next_basis(setup, free, found, cost, last, singular, scratch, basis, direction_count);
-    if (last)
+    if (last && has_priorities(t))
+      add_level_preferred(setup, level_at, of_level, free, found, singular, approach);
+    else if (last)
       add_preferred(setup, level_factor(setup, law.null_space_gain, law.level_share, x.preferred), low, high,
                     approach);
     free.basis = basis;

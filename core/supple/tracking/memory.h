@@ -92,7 +92,7 @@ SUPPLE_FN void lay_out(LevelScratch &levels, ScratchLayout &layout, int n, int m
   for (double **matrix : {&levels.hessian, &levels.bases[0], &levels.bases[1]})
     layout.array(*matrix, n * n);
   for (double **row : {&levels.feedback_gradient, &levels.feedforward_gradient, &levels.feedback,
-                       &levels.feedforward, &levels.level_step, &levels.acceleration})
+                       &levels.feedforward, &levels.level_step, &levels.acceleration, &levels.coast})
     layout.array(*row, n);
   layout.array(levels.directions, most_directions(n) * n);
   layout.array(levels.direction_cost, most_directions(n));
@@ -106,8 +106,9 @@ SUPPLE_FN void lay_out(ApproachScratch &approach, BoundsScratch &bounds, Scratch
   for (double **row : {&x.feedback, &x.feedforward, &x.preferred, &approach.feedforward_acceleration,
                        &bounds.natural_q, &bounds.low, &bounds.high})
     layout.array(*row, stride);
-  for (double **row : {&approach.limit_side, &approach.step, &bounds.lead, &bounds.measured_velocity,
-                       &bounds.step, &bounds.previous_q, &bounds.nearest.p})
+  for (double **row :
+       {&approach.limit_side, &approach.step, &bounds.lead, &bounds.measured_velocity, &bounds.step,
+        &bounds.previous_q, &bounds.limit_low, &bounds.limit_high, &bounds.nearest.p})
     layout.array(*row, n);
   EffectorScratch &effector = bounds.effector;
   for (double **row : {&effector.velocity, &effector.next_q, &effector.q_on_the_way, &effector.braking,

@@ -8,9 +8,9 @@
 // docs/tracking.md says what each part is for.
 #pragma once
 #include "supple/tracking/keep_near.h"
+#include "supple/tracking/level_change.h"
 #include "supple/tracking/status.h"
 #include "supple/tracking/take_step.h"
-#include "supple/tracking/turns.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -160,6 +160,8 @@ SUPPLE_FN bool bound_desired(const TickSetup<N, M> &setup, const LawTick &tick, 
     return true;
   }
   auto fill_cost = [&](double *cost) { deviation_cost(setup, at, tick.desired, memory, cost); };
+  if (tick.desired.coast && !tick.settled)
+    change_gently(setup, tick.desired.coast, memory, scratch.bounds, scratch.approach.step, fill_cost);
   if (t.effector_bounds)
     plan_effector_speed(t, setup.dt, at, scratch.approach.step);
   const bool bounded = bound_step(setup.n(), scratch.approach.step, scratch.bounds, fill_cost);

@@ -15,6 +15,8 @@ constexpr double braking_way = 0.6;
 constexpr double ball_row_weight = 1e3;
 // rows that a step exceeds after others hold are added so often
 constexpr int ball_rounds = 3;
+// the same where rows may also end to count; nearly always three are enough
+constexpr int one_sided_rounds = 8;
 // rad: less is no excess
 constexpr double least_excess = 1e-9;
 
@@ -44,13 +46,18 @@ struct BallState {
   }
 };
 
+// What bounds the turn of a ball joint: the profile before limits; or, where braking leads farther, braking.
+enum class BallLimit { profile, braking };
+
 // The row n x <= limit of a ball joint with `left` to its limit: by the profile before limits, and no less
 // than braking does.
 SUPPLE_FN BallRow ball_row(const Tracking &t, const BallState &state, Vec<double> n, double left, double dt,
-                           const BoundsScratch &scratch) {
+                           const BoundsScratch &scratch, BallLimit kind) {
   const int k = state.ball.index;
   const double a = acceleration_about(t.bounds + k, n), inside = left - ball_margin;
   const double way = profile_step(std::fabs(inside), t.law.limit_gain, landing_share_of(t) * a, dt);
+  if (kind == BallLimit::profile)
+    return {k, n, inside < 0 ? -way : way};
   const Vec<double> braking = dt * state.v - (a * dt * dt) * n;
   const double *low = scratch.low + k, *high = scratch.high + k;
   const Vec<double> within{clip(braking.x, low[0], high[0]), clip(braking.y, low[1], high[1]),
@@ -60,7 +67,7 @@ SUPPLE_FN BallRow ball_row(const Tracking &t, const BallState &state, Vec<double
 
 // The rows of all ball joints, in scratch.ball_rows; returns how many.
 SUPPLE_FN int find_ball_rows(const Tracking &t, const ArmMemory &memory, double dt,
-                             const BoundsScratch &scratch) {
+                             const BoundsScratch &scratch, BallLimit kind) {
   int count = 0;
   for (int b = 0; b < t.problem.ball_count; ++b) {
     const Ball &ball = t.problem.balls[b];
@@ -71,7 +78,7 @@ SUPPLE_FN int find_ball_rows(const Tracking &t, const ArmMemory &memory, double 
     const Vec<double> lean = cross(u, state.a), about = u + state.a;
     const double sine = root(dot(lean, lean)), length = root(dot(about, about));
     auto add = [&](Vec<double> n, double left) {
-      scratch.ball_rows[count] = ball_row(t, state, n, left, dt, scratch);
+      scratch.ball_rows[count] = ball_row(t, state, n, left, dt, scratch, kind);
       scratch.row_active[count++] = false;
     };
     if (ball.swing < pi && sine > 1e-6) {
@@ -122,25 +129,68 @@ SUPPLE_FN bool add_exceeded(int n, int count, const double *desired, const Bound
   return more;
 }
 
+// The step that minimises (x - d)'M(x - d) + w sum (n x - limit)^2 in the box, in scratch.step, from the
+// matrix and the gradient of the sum.
+SUPPLE_FN void take_nearest(int n, const BoundsScratch &scratch) {
+  double *target = scratch.turned_target;
+  std::memcpy(scratch.nearest.A, scratch.deviation_cost, n * n * sizeof(double));
+  std::memcpy(target, scratch.row_target, n * sizeof(double));
+  factor(scratch.nearest.A, n);
+  solve(scratch.nearest.A, n, target);
+  nearest_in_box(scratch.deviation_cost, n, target, scratch.low, scratch.high, scratch.nearest, scratch.step);
+}
+
+// Marks the rows that count next: those that the step exceeds, also of those that count already. A row that
+// counts and is not exceeded would pull outward. Returns whether they are others than before.
+SUPPLE_FN bool mark_exceeded(int count, const BoundsScratch &scratch) {
+  bool changed = false;
+  for (int r = 0; r < count; ++r) {
+    const BallRow &row = scratch.ball_rows[r];
+    const double excess = dot(row.n, load3(scratch.step + row.index)) - row.limit;
+    const bool active = excess > (scratch.row_active[r] ? 0 : least_excess);
+    changed = changed || active != scratch.row_active[r];
+    scratch.row_active[r] = active;
+  }
+  return changed;
+}
+
+// The same as bound_turns, with rows that end to count when they are no longer exceeded: the step is the only
+// nearest one, which does not jump when another row is exceeded.
+template <class FillCost>
+SUPPLE_FN void bound_turns_one_sided(int n, int count, const double *desired, const BoundsScratch &scratch,
+                                     FillCost &&fill_cost) {
+  double *M = scratch.deviation_cost, *b = scratch.row_target;
+  for (int round = 0; round < one_sided_rounds && mark_exceeded(count, scratch); ++round) {
+    double weight = 0;
+    fill_cost(M);
+    for (int i = 0; i < n; ++i) {
+      weight = larger(weight, ball_row_weight * M[i * n + i]);
+      b[i] = dot_rows<0>(M + i * n, desired, n);
+    }
+    for (int r = 0; r < count; ++r)
+      if (scratch.row_active[r])
+        add_row(scratch.ball_rows[r], weight, n, M, b);
+    take_nearest(n, scratch);
+  }
+}
+
 // Moves the step in scratch.step to the nearest one in the box that keeps the rows of ball joints: it
 // minimises (x - d)'M(x - d) + w sum (n x - limit)^2 over the rows that are exceeded.
 template <class FillCost>
 SUPPLE_FN void bound_turns(const Tracking &t, const ArmMemory &memory, double dt, const double *desired,
-                           const BoundsScratch &scratch, FillCost &&fill_cost) {
+                           const BoundsScratch &scratch, FillCost &&fill_cost,
+                           BallLimit kind = BallLimit::braking) {
   if (t.problem.ball_count == 0)
     return;
-  const int n = t.problem.n, count = find_ball_rows(t, memory, dt, scratch);
-  double *target = scratch.turned_target, weight = 0;
+  const int n = t.problem.n, count = find_ball_rows(t, memory, dt, scratch, kind);
+  if (has_priorities(t))
+    return bound_turns_one_sided(n, count, desired, scratch, fill_cost);
+  double weight = 0;
   bool started = false;
   for (int round = 0; round < ball_rounds; ++round) {
     if (!add_exceeded(n, count, desired, scratch, started, weight, fill_cost))
       return;
-    std::memcpy(scratch.nearest.A, scratch.deviation_cost, n * n * sizeof(double));
-    std::memcpy(target, scratch.row_target, n * sizeof(double));
-    factor(scratch.nearest.A, n);
-    solve(scratch.nearest.A, n, target);
-    nearest_in_box(scratch.deviation_cost, n, target, scratch.low, scratch.high, scratch.nearest,
-                   scratch.step);
+    take_nearest(n, scratch);
   }
 }
 

@@ -35,6 +35,7 @@ struct Law {
                                      // earlier ones
   double deceleration_share = 0.901; // of the acceleration limit, planned when approaching
   double level_share = 0.15;   // deceleration_share of later levels: earlier ones need the rest to compensate
+  double level_change = 0.4;   // of the acceleration limits: with which later priorities change their speed
   double filter_time = 0.0146; // s: low-pass of the feed-forward's acceleration
   double limit_margin = 1e-4;  // epsilon, rad: a joint nearer to its limit is at it
   double following_error = 0.005;  // a smaller weighted residual follows the command
