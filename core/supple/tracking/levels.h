@@ -130,10 +130,9 @@ SUPPLE_FN void add_part_along(const Freedom &free, int n, const double *step, do
 // that are not null, w = (1 - gamma/least)^2: where two directions are about to change places, neither is
 // preferred. What the box leaves does not count: the step would begin and end with every side of the box.
 template <int N, int M>
-SUPPLE_FN void add_level_preferred(const TickSetup<N, M> &setup, const TickEvaluation &at,
-                                   const EvaluationSummary &summary, const Freedom &free,
-                                   const SingularStep &found, const SingularScratch &singular,
-                                   const ApproachScratch &approach) {
+SUPPLE_FN void add_level_preferred(const TickSetup<N, M> &setup, const EvaluationSummary &summary,
+                                   const Freedom &free, const SingularStep &found,
+                                   const SingularScratch &singular, const ApproachScratch &approach) {
   const int n = setup.n();
   const Law &law = setup.law;
   double *preferred = approach.displacements.preferred, least = 1e300;
@@ -146,7 +145,7 @@ SUPPLE_FN void add_level_preferred(const TickSetup<N, M> &setup, const TickEvalu
     if (!singular.is_null[c])
       continue;
     const double *z = found.directions.z + c * free.count;
-    const DirectionComponents along = components_along(z, free, n, at, singular);
+    const DirectionComponents along = components_along(c, singular);
     const double lambda = singular.hessian[c * free.count + c];
     const double w = squared(positive(1 - singular.gamma[c] / larger(least, 1e-300)));
     const double x = w * null_step(law, summary.activity, lambda, along).preferred;
@@ -234,7 +233,7 @@ SUPPLE_FN DesiredStep level_steps(const TickSetup<N, M> &setup, const TickEvalua
     double *basis = scratch.bases[level % 2];
     const int count = next_basis(setup, free, found, cost, last, singular, scratch, basis, direction_count);
     if (last && has_priorities(t))
-      add_level_preferred(setup, level_at, of_level, free, found, singular, approach);
+      add_level_preferred(setup, of_level, free, found, singular, approach);
     else if (last)
       add_preferred(setup, level_factor(setup, law.null_space_gain, law.level_share, x.preferred), low, high,
                     approach);
