@@ -45,6 +45,7 @@ _MOST_DELAY = 1.0  # s
 _SMOOTH = 0.85  # the filter of joint values, in widths of that of the clip
 _LEARN_LEAN = 1.0  # s: in which the stream learns how a figure leans
 _TOLERANCE = Tolerance(position=1e-8, angle=1e-8)  # what is left of an error would shake the joints
+_STEADY = 0.7  # the filter of soles by which contacts are found, in widths of that of the clip
 _WARM = 20  # times that the first frame is solved: each begins where the one before ended
 _DEEPEST = 1e-3  # m: feet that are lower lift the root
 
@@ -178,7 +179,7 @@ class RetargetStream:
         """
         on = in_contact(point, self._ground, self._dt)
         if self._ahead:
-            on |= in_contact(self._smooth(point, self._width), self._ground, self._dt)
+            on |= in_contact(self._smooth(point, _STEADY * self._width), self._ground, self._dt)
         return on
 
     def _stance_view(
