@@ -239,3 +239,15 @@ def test_a_filter_of_rows_that_go_on_ends_as_if_the_last_row_stayed():
     whole = np.concatenate([rows[:1].repeat(60, axis=0), rows, rows[-1:].repeat(60, axis=0)])
     np.testing.assert_allclose(smoothed_to_end(rows, 3.0), smoothed(whole, 3.0)[60:100], atol=1e-12)
     assert (smoothed_to_end(rows, 0.0) == rows).all()
+
+
+@pytest.mark.parametrize("target", [HUMAN, G1], ids=["human", "g1"])
+def test_the_feet_of_a_stream_stand_still_while_a_source_that_stands_trembles(target):
+    rng = np.random.default_rng(6)
+    stream = Retarget(HUMAN, target).stream(rate=120)
+    noise = 1.5e-3 * rng.normal(size=(240, HUMAN.dof))  # m and rad: feet tremble by 2 mm
+    q = np.stack([stream.step(row).q for row in HUMAN.clamp(HUMAN.integrate(np.tile(HUMAN.rest, (240, 1)), noise))])
+    frames = stream._retarget.target.frames(q[60:])
+    for side in ("left", "right"):
+        place = frames[stream._retarget._body.links[f"{side}_foot"]].position
+        assert np.ptp(place, axis=0).max() < 3e-3

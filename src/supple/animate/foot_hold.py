@@ -79,4 +79,5 @@ class FootHold:
 def _rotvec(rotation: Array) -> Array:
     whole = np.eye(4)
     whole[:3, :3] = rotation
-    return _core.log_rotation(whole[None])[0]
+    vector: Array = _core.log_rotation(whole[None])[0]
+    return vector

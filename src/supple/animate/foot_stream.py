@@ -95,7 +95,8 @@ class FootStream:
 
     def rolled(self, foot: Array, roll: Array) -> Array:
         """A foot (4, 4) turned by a rotation vector (3,) about its pivot, no lower over the ground: (4, 4)."""
-        out, turn = foot.copy(), foot[:3, :3]
+        out: Array = foot.copy()
+        turn = foot[:3, :3]
         out[:3, :3] = turn @ _core.exp_rotation(roll)[:3, :3]
         out[:3, 3] += (turn - out[:3, :3]) @ self.pivot
         out[2, 3] = foot[2, 3] - self.lowest(turn) + self.lowest(out[:3, :3])

@@ -15,7 +15,7 @@ from supple.animate.body import SIDES
 from supple.animate.fade import SlowMean
 from supple.animate.foot_hold import FootHold
 from supple.animate.foot_stream import FootView
-from supple.animate.footsteps import in_contact
+from supple.animate.footsteps import Mask, in_contact
 from supple.animate.joint_filter import JointFilter
 from supple.animate.limbs import Limbs
 from supple.animate.pose_targets import (
@@ -45,6 +45,7 @@ _MOST_DELAY = 1.0  # s
 _SMOOTH = 0.85  # the filter of joint values, in widths of that of the clip
 _LEARN_LEAN = 1.0  # s: in which the stream learns how a figure leans
 _TOLERANCE = Tolerance(position=1e-8, angle=1e-8)  # what is left of an error would shake the joints
+_STEADY = 0.7  # the filter of soles by which contacts are found, in widths of that of the clip
 _WARM = 20  # times that the first frame is solved: each begins where the one before ended
 _DEEPEST = 1e-3  # m: feet that are lower lift the root
 
@@ -168,8 +169,18 @@ class RetargetStream:
     def _contacts(self, frames: Frames, side: str) -> Array:
         """Whether heel and toe of a side touch the ground (n, 2), from the frame on that a step returns."""
         points = soles(self._retarget._pair.source, frames, side)
-        on: Array = np.stack([in_contact(at, self._ground, self._dt) for _, at in points], axis=-1)
+        on: Array = np.stack([self._touches(at) for _, at in points], axis=-1)
         return on[self._past - self._after :]
+
+    def _touches(self, point: Array) -> Mask:
+        """Whether a point of the source (n, 3) touches the ground in each frame, or does so without noise.
+
+        A source that trembles as it stands would else lose and find contacts again and again.
+        """
+        on = in_contact(point, self._ground, self._dt)
+        if self._ahead:
+            on |= in_contact(self._smooth(point, _STEADY * self._width), self._ground, self._dt)
+        return on
 
     def _stance_view(
         self, points: dict[str, Array], turns: dict[str, Array], touching: dict[str, Array]
