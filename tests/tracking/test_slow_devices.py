@@ -77,21 +77,3 @@ def test_few_samples_do_not_make_the_arm_overshoot(device, loss):
         along = offset @ [0.6, 0.0, 0.8]
         assert along.min() > -5e-3
         assert along.max() < 0.205
-
-
-@pytest.mark.parametrize("rate", [60, 90, 300, 1000])
-@pytest.mark.parametrize("hertz", [1.9, 4.9, 9.2])
-def test_a_few_ticks_without_a_sample_do_not_make_the_command_swing_more(rate, hertz):
-    """Each tick brings a sample, but for three in a row now and then; peak to peak of the command, from 2 s on."""
-    ticks = np.arange(1, 12 * rate) / rate
-    late = np.flatnonzero(np.diff(np.floor((ticks + 0.3) / 1.83)) > 0)
-    seen = ticks.copy()
-    for first in late:
-        for k in (first, first + 2, first + 4):
-            seen[k] = seen[k - 1]
-    size = 2e-3
-    shifts = size * np.sin(2 * np.pi * hertz * seen) * np.clip(seen, 0, 1)
-    tracker = Solver().track(ARM, TOOL, START, acceleration=300.0)
-    steps = [tracker.step(Frame.at([0, 0, shift]) @ HERE, 1 / rate) for shift in shifts.tolist()]
-    places = np.array([step.goal[0, 11] for step in steps])
-    assert np.ptp(places[ticks > 2]) < 1.02 * 2 * size

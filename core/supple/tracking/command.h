@@ -3,7 +3,7 @@
 // A command with a new sample at every tick is passed on as it is. One that is sampled more slowly or
 // irregularly is read through a window of its last samples, a short, stated time ago. Each sample enters and
 // leaves the window gently, so that what is read moves without steps; equal samples give their own bits, so
-// that a command at rest is exact. From one way of reading to the other both are mixed.
+// that a command at rest is exact. From one way of reading to the other the difference fades.
 #pragma once
 #include "supple/tracking/long_tick.h"
 #include "supple/tracking/reading.h"
@@ -21,15 +21,13 @@ SUPPLE_FLAT void begin_blend(CommandState &s, const double *difference, const do
     s.blend_velocity[i] = velocity ? velocity[i] : 0;
   }
   s.blend_left = s.blend_duration = time;
-  s.mixing = false;
 }
 
 SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const double *goal, bool stamped,
                              double stamp) {
   s.clock = s.since_sample = 0;
-  s.swing_clock = -swing_memory;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.doubt = 0;
-  s.rate_known = s.waiting = s.windowed = s.mixing = s.stopped = s.divided = s.filter.active = false;
+  s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = s.filter.active = false;
   s.filter.reversals = 0;
   for (double &v : s.velocity)
     v = 0;
@@ -45,15 +43,6 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
   fill_window(s, o);
 }
 
-// Begins to mix what is read through the window with the newest sample, from one to the other. Neither swings
-// more than the hand, so no mixture does; a difference that fades would. A mixture that is under way turns
-// back.
-SUPPLE_FLAT void begin_mixing(CommandState &s, const CommandOptions &o) {
-  s.blend_left = s.mixing && s.blend_left > 0 ? s.blend_duration - s.blend_left : o.blend_time;
-  s.blend_duration = o.blend_time;
-  s.mixing = true;
-}
-
 // From now on through the window, starting from the last output.
 SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt) {
   s.windowed = s.rate_known = true;
@@ -62,12 +51,8 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   s.interval = s.mean_gap = 2 * o.fast_interval;
   s.interval_count = 2;
   s.doubt = largest_doubt;
-  if (!remembers_swing(s))
-    begin_swing_moving(s, o);
-  if (!s.waiting)
-    return begin_mixing(s, o);
-  // the first sample of a motion: those that come now are steps
   double v[value_size], difference[6], lag;
+  begin_swing(s, o);
   if (!read_window(s, o, s.clock - dt, 0, v, lag))
     return;
   normalize_value(v);
@@ -75,12 +60,16 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   begin_blend(s, difference, nullptr, o.blend_time);
 }
 
-// From now on sample by sample, as soon as no difference fades.
-SUPPLE_FN void end_window(CommandState &s, const CommandOptions &o) {
-  if (s.blend_left > 0 && !s.mixing)
-    return;
+// From now on sample by sample; `before` is the sample before the newest, `displacement` the difference
+// between them.
+SUPPLE_FN void end_window(CommandState &s, const CommandOptions &o, const double *before,
+                          const double *displacement, double dt) {
   s.windowed = false;
-  begin_mixing(s, o);
+  double difference[6], velocity[6];
+  value_difference(o, before, s.output, difference);
+  for (int i = 0; i < 6; ++i)
+    velocity[i] = s.velocity[i] - displacement[i] / dt;
+  begin_blend(s, difference, velocity, o.blend_time);
 }
 
 // From the last output to the newest sample, as if the command had always been there.
@@ -109,6 +98,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   const bool was_windowed = s.windowed;
   const bool every_tick = s.ticks_since_sample == 1 && magnitude(timing.gap - dt) <= 0.05 * dt;
   const double length = weighted_norm(o, displacement);
+  double before[value_size];
   if (was_windowed || !every_tick || !s.rate_known || s.blend_left > 0) {
     refresh_newest(s, o);
     if (s.direct)
@@ -116,6 +106,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
     // where nothing came for long, the command rested
     if (!was_windowed && s.clock - dt - s.last_sample > 2 * o.fast_interval)
       repeat_newest(s, o, s.clock - dt);
+    std::memcpy(before, s.newest, sizeof before);
   }
   std::memcpy(s.goal, goal, sizeof s.goal);
   if (length > no_motion)
@@ -134,11 +125,9 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   if (anew || was_windowed || !every_tick || s.blend_left > 0 ||
       s.clock - s.last_sample >= 0.9 * o.fast_interval) {
     refresh_newest(s, o);
-    if (anew) {
+    if (anew)
       fill_window(s, o);
-      if (length > farthest_swing * std::sqrt(s.swing.sample_energy))
-        begin_swing(s, o);
-    } else
+    else
       add_sample(s, o, timing.sample_time, s.clock - dt);
   }
   s.since_sample = 0;
@@ -150,7 +139,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   else if (windowed && !was_windowed)
     begin_window(s, o, dt);
   else if (s.windowed && s.doubt == 0)
-    end_window(s, o);
+    end_window(s, o, before, displacement, dt);
   s.stopped = false;
   s.rate_known = s.rate_known || every_tick;
   return jumped;
@@ -163,8 +152,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
 // u (1 - u)^3 (1 + 3u) = u - 6u^3 + 8u^4 - 3u^5.
 SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double dt, double *v, double &lag) {
   bool filtered = false;
-  const bool mixing = s.mixing && s.blend_left > 0;
-  if (s.windowed || mixing) {
+  if (s.windowed) {
     const double target = s.interval < o.fast_interval ? s.interval / o.fast_interval
                                                        : larger(1.0, s.interval / o.slow_interval);
     s.scale += dt * clip(2 * (target - s.scale), -o.stretch_rate, o.stretch_rate);
@@ -172,7 +160,7 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
     if (s.clock - s.last_change < o.window * s.scale + o.rest_gap)
       filtered = read_window(s, o, s.clock, dt, v, lag);
     else
-      rest_swing(s, o);
+      begin_swing(s, o);
   }
   if (s.blend_left > 0)
     s.blend_left -= dt;
@@ -180,23 +168,13 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
     if (!filtered)
       std::memcpy(v, s.newest, sizeof s.newest);
     const double u = 1 - s.blend_left / s.blend_duration, left = 1 - quintic_step(u);
-    if (mixing) {
-      const double share = s.windowed ? 1 - left : left;
-      for (int k = 0; k < value_size; ++k)
-        v[k] = s.newest[k] + share * (v[k] - s.newest[k]);
-      normalize_value(v);
-      lag *= share;
-      return true;
-    }
     const double slope = s.blend_duration * u * (1 - u * u * (6 - u * (8 - 3 * u)));
     double d[6];
     for (int i = 0; i < 6; ++i)
       d[i] = left * s.blend[i] + slope * s.blend_velocity[i];
     add_difference(o, d, v);
-    lag *= 1 - left;
+    lag = s.windowed ? lag * (1 - left) : parabola_lag(s, o) * left;
     filtered = true;
-  } else if (!s.windowed) {
-    return false;
   }
   if (filtered)
     normalize_value(v);

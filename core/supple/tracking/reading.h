@@ -32,54 +32,6 @@ SUPPLE_FN void begin_swing(CommandState &s, const CommandOptions &o) {
   std::memcpy(swing.line_mean, s.newest, sizeof swing.line_mean);
 }
 
-// s: for which it is remembered how a command swung while it rests, or is read sample by sample
-constexpr double swing_memory = 2;
-
-// of the rms of a swing: a command that jumps farther swings no longer. From peak to peak it is 2.8
-constexpr double farthest_swing = 4;
-
-SUPPLE_FLAT bool remembers_swing(const CommandState &s) { return s.clock - s.swing_clock < swing_memory; }
-
-// While nothing is read: how the command swung is forgotten in time, and of rare samples nothing is extended.
-SUPPLE_FN void rest_swing(CommandState &s, const CommandOptions &o) {
-  if (!remembers_swing(s))
-    begin_swing(s, o);
-  s.swing.share = lesser(s.swing.share, sampling_share(s, o));
-}
-
-// Starts in the middle of a motion, of which the window has the last samples: one that goes to and fro is not
-// extended until it is known how it swings. It moves on if it gets nearly as far as its path is long.
-SUPPLE_FN void begin_swing_moving(CommandState &s, const CommandOptions &o) {
-  begin_swing(s, o);
-  double first[value_size] = {}, last[value_size], total[value_size] = {}, path = 0, square = 0;
-  int count = 0;
-  auto difference = [&](int slot, const double *from, double *d) {
-    for (int k = 0; k < value_size; ++k)
-      d[k] = s.value[k][slot] - from[k];
-    return value_product(o, d, d);
-  };
-  for (int i = 0; i < window_slots; ++i) { // from the oldest on
-    const int slot = (s.next_slot + i) % window_slots;
-    if (s.clock - s.sample_time[slot] > o.window)
-      continue;
-    double d[value_size], step[value_size];
-    square += difference(slot, s.newest, d);
-    path += count ? std::sqrt(difference(slot, last, step)) : 0;
-    for (int k = 0; k < value_size; ++k) {
-      last[k] = s.value[k][slot];
-      total[k] += d[k];
-    }
-    if (count++ == 0)
-      std::memcpy(first, d, sizeof d);
-  }
-  const double way = std::sqrt(value_product(o, first, first));
-  const double ratio = way < path ? way / path : 1;
-  const double steady = quintic_step(clip((ratio - o.swinging) / (o.steady - o.swinging), 0.0, 1.0));
-  const double mean = count ? value_product(o, total, total) / count : 0;
-  s.swing.share *= steady;
-  s.swing.extension_length = count ? (1 - steady) * std::sqrt(larger(0.0, square - mean) / count) : 0;
-}
-
 // Moves a mean towards x by this share; `d` is then the difference of x from it.
 SUPPLE_FLAT void move_mean(double *mean, const double *x, double share, double *d) {
   for (int k = 0; k < value_size; ++k) {
@@ -105,7 +57,6 @@ SUPPLE_FLAT double swinging_share(const CommandSwing &swing, const CommandOption
 SUPPLE_FN void adapt_share(CommandState &s, const CommandOptions &o, const double *line,
                            const double *extension, double dt) {
   CommandSwing &swing = s.swing;
-  s.swing_clock = s.clock;
   double sample[value_size], a[value_size], b[value_size], c[value_size];
   read_line(s, s.clock, 2 * parabola_lag(s, o), sample);
   const double part = dt / (dt + o.swing_time), energy_part = dt / (dt + o.energy_time);
