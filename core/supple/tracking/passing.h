@@ -74,11 +74,16 @@ struct UnneededShares {
   double damping = 0, pull = 0;
 };
 
+// how large the share of damping that is left out may be a tick later
+SUPPLE_FLAT double risen_share(const Law &law, double dt, double share) {
+  return lesser(1.0, share + law.exact_rate * dt);
+}
+
 // Where the command turns back, its speed is 0 for a moment, which says nothing of the rest of the pass. So
 // the share of damping that is not needed falls at once and rises slowly. Begins a tick: how large it may be.
 SUPPLE_FN void begin_exact_share(const Law &law, double dt, ArmScalars &scalars) {
   scalars.exact_share = scalars.next_exact_share;
-  scalars.next_exact_share = lesser(1.0, scalars.exact_share + law.exact_rate * dt);
+  scalars.next_exact_share = risen_share(law, dt, scalars.exact_share);
 }
 
 // Not needed: the arm follows the command, and the joints can do what passing the singularity exactly asks of

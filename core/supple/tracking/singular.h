@@ -477,7 +477,7 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
   take_directions(z, free, n, scratch, out);
   if (free.level < 0)
     scalars.next_exact_share =
-        lesser(result.exact_share, lesser(1.0, scalars.exact_share + setup.law.exact_rate * setup.dt));
+        lesser(result.exact_share, risen_share(setup.law, setup.dt, scalars.exact_share));
   return result;
 }
 

@@ -199,7 +199,6 @@ struct alignas(64) CommandState {
   double blend_left, blend_duration;  // s: until it has faded, and from its start
   double clock, since_sample;         // s: our clock; time since the newest sample
   double last_dt;                     // s: length of the last tick
-  double swing_clock;                 // when `swing` was adapted last
   double last_change;                 // when samples last differed from the newest
   double last_sample;                 // sample_time of the newest slot
   double stamp, clock_offset;    // the newest stamp; our clock less the sender's, for the quickest sample
@@ -215,7 +214,6 @@ struct alignas(64) CommandState {
   bool waiting;    // for the next tick, to learn that
   bool stamped;
   bool windowed; // samples are read through the window
-  bool mixing;   // the blend mixes what is read through the window with the newest sample
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
   bool divided;  // the last tick was divided
