@@ -21,13 +21,15 @@ SUPPLE_FLAT void begin_blend(CommandState &s, const double *difference, const do
     s.blend_velocity[i] = velocity ? velocity[i] : 0;
   }
   s.blend_left = s.blend_duration = time;
+  s.held = 0;
+  s.leaving = false;
 }
 
 SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const double *goal, bool stamped,
                              double stamp) {
   s.clock = s.since_sample = 0;
-  s.next_slot = s.interval_count = s.ticks_since_sample = s.doubt = 0;
-  s.rate_known = s.waiting = s.windowed = s.stopped = s.divided = s.filter.active = false;
+  s.next_slot = s.interval_count = s.ticks_since_sample = s.every_tick_count = s.doubt = 0;
+  s.rate_known = s.waiting = s.windowed = s.leaving = s.stopped = s.divided = s.filter.active = false;
   s.filter.reversals = 0;
   for (double &v : s.velocity)
     v = 0;
@@ -41,9 +43,11 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
   s.stamp = stamp;
   s.clock_offset = -stamp;
   fill_window(s, o);
+  begin_swing(s, o);
 }
 
-// From now on through the window, starting from the last output.
+// From now on through the window, starting from the last output, and how the command swings is known if it
+// moved before.
 SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt) {
   s.windowed = s.rate_known = true;
   s.direct = false;
@@ -51,25 +55,23 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   s.interval = s.mean_gap = 2 * o.fast_interval;
   s.interval_count = 2;
   s.doubt = largest_doubt;
-  double v[value_size], difference[6], lag;
-  begin_swing(s, o);
-  if (!read_window(s, o, s.clock - dt, 0, v, lag))
+  double difference[6], lag;
+  if (!swing_is_known(s, o))
+    begin_swing(s, o);
+  if (!read_window(s, o, s.clock - dt, 0, s.entry, lag))
     return;
-  normalize_value(v);
-  value_difference(o, v, s.output, difference);
+  normalize_value(s.entry);
+  value_difference(o, s.entry, s.output, difference);
   begin_blend(s, difference, nullptr, o.blend_time);
+  s.held = 1 - s.swing.share;
 }
 
-// From now on sample by sample; `before` is the sample before the newest, `displacement` the difference
-// between them.
-SUPPLE_FN void end_window(CommandState &s, const CommandOptions &o, const double *before,
-                          const double *displacement, double dt) {
+// From now on sample by sample: both readings are mixed, from one to the other. Neither swings more than the
+// hand, so no mixture does.
+SUPPLE_FN void end_window(CommandState &s, const CommandOptions &o) {
   s.windowed = false;
-  double difference[6], velocity[6];
-  value_difference(o, before, s.output, difference);
-  for (int i = 0; i < 6; ++i)
-    velocity[i] = s.velocity[i] - displacement[i] / dt;
-  begin_blend(s, difference, velocity, o.blend_time);
+  s.leaving = true;
+  s.blend_left = s.blend_duration = o.blend_time;
 }
 
 // From the last output to the newest sample, as if the command had always been there.
@@ -98,7 +100,6 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   const bool was_windowed = s.windowed;
   const bool every_tick = s.ticks_since_sample == 1 && magnitude(timing.gap - dt) <= 0.05 * dt;
   const double length = weighted_norm(o, displacement);
-  double before[value_size];
   if (was_windowed || !every_tick || !s.rate_known || s.blend_left > 0) {
     refresh_newest(s, o);
     if (s.direct)
@@ -106,7 +107,6 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
     // where nothing came for long, the command rested
     if (!was_windowed && s.clock - dt - s.last_sample > 2 * o.fast_interval)
       repeat_newest(s, o, s.clock - dt);
-    std::memcpy(before, s.newest, sizeof before);
   }
   std::memcpy(s.goal, goal, sizeof s.goal);
   if (length > no_motion)
@@ -129,6 +129,8 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
       fill_window(s, o);
     else
       add_sample(s, o, timing.sample_time, s.clock - dt);
+    if (!was_windowed && !s.leaving)
+      follow_swing(s, o);
   }
   s.since_sample = 0;
   s.ticks_since_sample = 0;
@@ -139,7 +141,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   else if (windowed && !was_windowed)
     begin_window(s, o, dt);
   else if (s.windowed && s.doubt == 0)
-    end_window(s, o, before, displacement, dt);
+    end_window(s, o);
   s.stopped = false;
   s.rate_known = s.rate_known || every_tick;
   return jumped;
@@ -152,7 +154,8 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
 // u (1 - u)^3 (1 + 3u) = u - 6u^3 + 8u^4 - 3u^5.
 SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double dt, double *v, double &lag) {
   bool filtered = false;
-  if (s.windowed) {
+  s.leaving = s.leaving && s.blend_left > dt;
+  if (s.windowed || s.leaving) {
     const double target = s.interval < o.fast_interval ? s.interval / o.fast_interval
                                                        : larger(1.0, s.interval / o.slow_interval);
     s.scale += dt * clip(2 * (target - s.scale), -o.stretch_rate, o.stretch_rate);
@@ -168,6 +171,15 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
     if (!filtered)
       std::memcpy(v, s.newest, sizeof s.newest);
     const double u = 1 - s.blend_left / s.blend_duration, left = 1 - quintic_step(u);
+    if (s.leaving) {
+      for (int k = 0; k < value_size; ++k)
+        v[k] = s.newest[k] + left * (v[k] - s.newest[k]);
+      normalize_value(v);
+      lag *= left;
+      return true;
+    }
+    for (int k = 0; k < value_size; ++k)
+      v[k] -= left * s.held * (v[k] - s.entry[k]);
     const double slope = s.blend_duration * u * (1 - u * u * (6 - u * (8 - 3 * u)));
     double d[6];
     for (int i = 0; i < 6; ++i)

@@ -27,6 +27,7 @@ SUPPLE_FLAT double sampling_share(const CommandState &s, const CommandOptions &o
 SUPPLE_FN void begin_swing(CommandState &s, const CommandOptions &o) {
   CommandSwing &swing = s.swing;
   swing = {};
+  swing.clock = s.clock;
   swing.share = sampling_share(s, o);
   std::memcpy(swing.sample_mean, s.newest, sizeof swing.sample_mean);
   std::memcpy(swing.line_mean, s.newest, sizeof swing.line_mean);
@@ -57,6 +58,7 @@ SUPPLE_FLAT double swinging_share(const CommandSwing &swing, const CommandOption
 SUPPLE_FN void adapt_share(CommandState &s, const CommandOptions &o, const double *line,
                            const double *extension, double dt) {
   CommandSwing &swing = s.swing;
+  swing.clock = s.clock;
   double sample[value_size], a[value_size], b[value_size], c[value_size];
   read_line(s, s.clock, 2 * parabola_lag(s, o), sample);
   const double part = dt / (dt + o.swing_time), energy_part = dt / (dt + o.energy_time);
@@ -105,6 +107,20 @@ SUPPLE_FN bool read_window(CommandState &s, const CommandOptions &o, double at, 
     v[k] = line[k] + share * (v[k] - line[k]);
   lag = line_lag(s, o) + share * (lag - line_lag(s, o));
   return true;
+}
+
+// Whether how the command swings was followed until lately.
+SUPPLE_FLAT bool swing_is_known(const CommandState &s, const CommandOptions &o) {
+  return s.clock - s.swing.clock < o.window;
+}
+
+// Follows how the command swings while it is read sample by sample, so that it is known when the window is
+// entered.
+SUPPLE_FN void follow_swing(CommandState &s, const CommandOptions &o) {
+  double v[value_size], lag;
+  s.scale = 1;
+  if (!swing_is_known(s, o) || !read_window(s, o, s.clock, s.clock - s.swing.clock, v, lag))
+    begin_swing(s, o);
 }
 
 } // namespace SUPPLE_ISA

@@ -17,6 +17,7 @@ SUPPLE_FLAT double silence_limit(const CommandState &s, const CommandOptions &o)
 
 // Learns from the gap before a sample how samples are sent.
 SUPPLE_FLAT void learn_interval(CommandState &s, const CommandOptions &o, double gap, bool every_tick) {
+  s.every_tick_count = every_tick ? s.every_tick_count + (s.every_tick_count < largest_doubt) : 0;
   if (every_tick) {
     if (s.doubt > 0)
       --s.doubt;

@@ -182,6 +182,7 @@ struct CommandSwing {
   double product;                                      // of the distances of mean line and extension
   double extension_length;                             // weighted, averaged
   double share, share_velocity;                        // of the extension in what is read
+  double clock;                                        // s: when it was last followed
 };
 
 // What is remembered of a command; zero bytes are its start.
@@ -197,6 +198,8 @@ struct alignas(64) CommandState {
   double end_velocity[6];             // the same at its end, if the last tick was divided
   double blend[6], blend_velocity[6]; // a difference that fades, and its velocity when it began
   double blend_left, blend_duration;  // s: until it has faded, and from its start
+  double entry[numbers];              // what the window gave when it was entered
+  double held;                        // the part of its motion since then that fades too
   double clock, since_sample;         // s: our clock; time since the newest sample
   double last_dt;                     // s: length of the last tick
   double last_change;                 // when samples last differed from the newest
@@ -207,6 +210,7 @@ struct alignas(64) CommandState {
   double scale;                  // of lag and window, by the interval
   int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
   int ticks_since_sample;
+  int every_tick_count; // how many samples in turn came at every tick
   int doubt; // +10 for a sample after ticks without one, -1 for others; from doubt_limit on the window is
              // used
   bool started;
@@ -214,6 +218,7 @@ struct alignas(64) CommandState {
   bool waiting;    // for the next tick, to learn that
   bool stamped;
   bool windowed; // samples are read through the window
+  bool leaving;  // what fades is the window's reading itself
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
   bool divided;  // the last tick was divided
