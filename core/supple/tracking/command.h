@@ -63,7 +63,7 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   normalize_value(s.entry);
   value_difference(o, s.entry, s.output, difference);
   begin_blend(s, difference, nullptr, o.blend_time);
-  s.held = 1 - s.swing.share;
+  s.held = 1 - squared(squared(s.swing.steady));
 }
 
 // From now on sample by sample: both readings are mixed, from one to the other. Neither swings more than the
@@ -85,7 +85,7 @@ SUPPLE_FN void blend_to_newest(CommandState &s, const CommandOptions &o) {
 // A sample is overdue: a command that had slowed down, or whose motion is not extended, rests; one that moved
 // on is stopped at its newest sample.
 SUPPLE_FN void miss_sample(CommandState &s, const CommandOptions &o, double dt) {
-  const bool extended = s.swing.share > 0.5;
+  const bool extended = s.swing.share > 0.5 && s.swing.steady > 0.5;
   if (s.stopped || s.direct || !extended || weighted_norm(o, s.velocity) <= o.moving_speed)
     return repeat_newest(s, o, s.clock - dt);
   s.stopped = true;
@@ -105,7 +105,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
     if (s.direct)
       std::memcpy(s.output, s.newest, sizeof s.output);
     // where nothing came for long, the command rested
-    if (!was_windowed && s.clock - dt - s.last_sample > 2 * o.fast_interval)
+    if (!was_windowed && s.clock - dt - s.last_sample > larger(2 * o.fast_interval, silence_limit(s, o)))
       repeat_newest(s, o, s.clock - dt);
   }
   std::memcpy(s.goal, goal, sizeof s.goal);
@@ -119,7 +119,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   const double time = was_windowed ? clip(timing.gap, s.interval, longest)
                       : windowed   ? lesser(timing.gap, 0.04)
                                    : dt;
-  const bool jumped = !(length <= o.jump_speed * time);
+  const bool jumped = !(length <= o.jump_speed * time) && !(windowed && within_swing(s, length));
   // a step that is only the first of a slowly sampled motion does not begin anew
   const bool anew = jumped && (windowed || !(length <= o.jump_speed * larger(dt, 0.04)));
   if (anew || was_windowed || !every_tick || s.blend_left > 0 ||

@@ -29,6 +29,7 @@ SUPPLE_FN void begin_swing(CommandState &s, const CommandOptions &o) {
   swing = {};
   swing.clock = s.clock;
   swing.share = sampling_share(s, o);
+  swing.steady = 1;
   std::memcpy(swing.sample_mean, s.newest, sizeof swing.sample_mean);
   std::memcpy(swing.line_mean, s.newest, sizeof swing.line_mean);
 }
@@ -44,14 +45,20 @@ SUPPLE_FLAT void move_mean(double *mean, const double *x, double share, double *
 // The largest share x for which the energy of what is read, E(x) = L + 2 x P + x^2 Q, is allowed: L of the
 // mean line, Q of the extension, P their product. E may exceed L by (S - L) (1 - c (S - L) / S) and by a
 // small part of S, the energy of the samples. The part c is for swings so fast that few samples are in each:
-// what is read of those is irregular, and its peaks are higher than its energy tells.
-SUPPLE_FLAT double swinging_share(const CommandSwing &swing, const CommandOptions &o) {
+// what is read of those is irregular, and its peaks are higher than its energy tells. With rare samples a
+// swing of which the mean line loses much is extended less, for the same reason.
+SUPPLE_FLAT double swinging_share(const CommandState &s, const CommandOptions &o) {
+  const CommandSwing &swing = s.swing;
   const double lost = larger(0.0, swing.sample_energy - swing.line_energy);
   const double room = o.swing_margin * swing.sample_energy +
                       (lost > 0 ? lost * (1 - o.swing_caution * lost / swing.sample_energy) : 0);
   const double root = std::sqrt(squared(swing.product) + swing.extension_energy * room) + swing.product;
   const double share = room < root ? room / root : 1; // of x^2 Q + 2 x P = room
-  return share * quintic_step(clip(std::sqrt(swing.sample_energy) / o.small_swing - 1, 0.0, 1.0));
+  const double rare =
+      quintic_step(clip((s.mean_gap - o.swing_gap) / (o.swing_gap_end - o.swing_gap), 0.0, 1.0));
+  const double fast = lost > 0 ? lesser(1.0, 1.5 * lost / swing.sample_energy) : 0;
+  return share * (1 - rare * fast) *
+         quintic_step(clip(std::sqrt(swing.sample_energy) / o.small_swing - 1, 0.0, 1.0));
 }
 
 // Moves the share of the extension by one tick.
@@ -75,7 +82,8 @@ SUPPLE_FN void adapt_share(CommandState &s, const CommandOptions &o, const doubl
   const double mean_length = std::sqrt(value_product(o, swing.extension_mean, swing.extension_mean));
   const double steadiness = mean_length < swing.extension_length ? mean_length / swing.extension_length : 1;
   const double steady = quintic_step(clip((steadiness - o.swinging) / (o.steady - o.swinging), 0.0, 1.0));
-  const double target = (steady + (1 - steady) * swinging_share(swing, o)) * sampling_share(s, o);
+  swing.steady = steady;
+  const double target = (steady + (1 - steady) * swinging_share(s, o)) * sampling_share(s, o);
   // critically damped: z(t) = (z + (z' + w z) t) exp(-w t), z = share - target
   const double w = o.share_rate, left = std::exp(-w * dt), z = swing.share - target,
                slope = swing.share_velocity + w * z;
@@ -107,6 +115,11 @@ SUPPLE_FN bool read_window(CommandState &s, const CommandOptions &o, double at, 
     v[k] = line[k] + share * (v[k] - line[k]);
   lag = line_lag(s, o) + share * (lag - line_lag(s, o));
   return true;
+}
+
+// Whether a displacement is one of the swing: from peak to peak a sine is 2.8 times its rms.
+SUPPLE_FLAT bool within_swing(const CommandState &s, double length) {
+  return length <= 3.5 * std::sqrt(s.swing.sample_energy);
 }
 
 // Whether how the command swings was followed until lately.

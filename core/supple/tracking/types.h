@@ -125,8 +125,9 @@ struct CommandOptions {
   double swing_caution = 0.9; // see swinging_share
   double swinging = 0.4, steady = 0.7; // steadiness up to which a motion swings, and from which it moves on
   double share_rate = 12;              // 1/s: how fast the share of the extension changes; faster is felt
-  double longest_gap = 0.022;    // s between samples, averaged over time, up to which a motion is extended
-  double gap_time = 0.5;         // s: of that average
+  double longest_gap = 0.022; // s between samples, averaged over time, up to which a motion is extended
+  double swing_gap = 0.014, swing_gap_end = 0.024; // s: the same, for fast swings: less, and no more
+  double gap_time = 0.5;                           // s: of that average
   double rest_gap = 0.1;         // s: a later sample follows a rest, and says nothing of the sample rate
   double moving_speed = 0.1;     // weighted 1/s: a command that was faster and falls silent lost a sample
   double fast_interval = 0.0070; // s: where samples come at shorter intervals, lag and window shrink
@@ -182,6 +183,7 @@ struct CommandSwing {
   double product;                                      // of the distances of mean line and extension
   double extension_length;                             // weighted, averaged
   double share, share_velocity;                        // of the extension in what is read
+  double steady;                                       // 1 where the command moves on, 0 where it swings
   double clock;                                        // s: when it was last followed
 };
 

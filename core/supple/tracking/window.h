@@ -44,7 +44,8 @@ SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sam
 
 // The command rested since its last sample: repeats the newest one at the samples' interval until now.
 SUPPLE_FN void repeat_newest(CommandState &s, const CommandOptions &o, double received_time) {
-  const double step = s.windowed ? s.interval : o.fast_interval, first = s.clock - window_slots * step;
+  const double step = s.windowed ? s.interval : larger(o.fast_interval, s.interval),
+               first = s.clock - window_slots * step;
   if (!(s.last_sample > first))
     s.last_sample = first;
   for (int i = 0; i < window_slots && s.last_sample + step <= s.clock; ++i)
