@@ -22,14 +22,14 @@ SUPPLE_FLAT void begin_blend(CommandState &s, const double *difference, const do
   }
   s.blend_left = s.blend_duration = time;
   s.held = 0;
-  s.leaving = false;
+  s.mixing = false;
 }
 
 SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const double *goal, bool stamped,
                              double stamp) {
   s.clock = s.since_sample = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.every_tick_count = s.doubt = 0;
-  s.rate_known = s.waiting = s.windowed = s.leaving = s.stopped = s.divided = s.filter.active = false;
+  s.rate_known = s.waiting = s.windowed = s.mixing = s.stopped = s.divided = s.filter.active = false;
   s.filter.reversals = 0;
   for (double &v : s.velocity)
     v = 0;
@@ -51,6 +51,11 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
 SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt) {
   s.windowed = s.rate_known = true;
   s.direct = false;
+  if (s.mixing && s.blend_left > 0) { // it is still being left
+    s.doubt = largest_doubt;
+    s.blend_left = s.blend_duration - s.blend_left;
+    return;
+  }
   s.scale = 1;
   s.interval = s.mean_gap = 2 * o.fast_interval;
   s.interval_count = 2;
@@ -69,9 +74,10 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
 // From now on sample by sample: both readings are mixed, from one to the other. Neither swings more than the
 // hand, so no mixture does.
 SUPPLE_FN void end_window(CommandState &s, const CommandOptions &o) {
+  s.blend_left = s.mixing && s.blend_left > 0 ? s.blend_duration - s.blend_left : o.blend_time;
+  s.blend_duration = o.blend_time;
   s.windowed = false;
-  s.leaving = true;
-  s.blend_left = s.blend_duration = o.blend_time;
+  s.mixing = true;
 }
 
 // From the last output to the newest sample, as if the command had always been there.
@@ -129,7 +135,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
       fill_window(s, o);
     else
       add_sample(s, o, timing.sample_time, s.clock - dt);
-    if (!was_windowed && !s.leaving)
+    if (!was_windowed && !s.mixing)
       follow_swing(s, o);
   }
   s.since_sample = 0;
@@ -154,8 +160,8 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
 // u (1 - u)^3 (1 + 3u) = u - 6u^3 + 8u^4 - 3u^5.
 SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double dt, double *v, double &lag) {
   bool filtered = false;
-  s.leaving = s.leaving && s.blend_left > dt;
-  if (s.windowed || s.leaving) {
+  s.mixing = s.mixing && s.blend_left > dt;
+  if (s.windowed || s.mixing) {
     const double target = s.interval < o.fast_interval ? s.interval / o.fast_interval
                                                        : larger(1.0, s.interval / o.slow_interval);
     s.scale += dt * clip(2 * (target - s.scale), -o.stretch_rate, o.stretch_rate);
@@ -171,11 +177,12 @@ SUPPLE_FLAT bool read_command(CommandState &s, const CommandOptions &o, double d
     if (!filtered)
       std::memcpy(v, s.newest, sizeof s.newest);
     const double u = 1 - s.blend_left / s.blend_duration, left = 1 - quintic_step(u);
-    if (s.leaving) {
+    if (s.mixing) {
+      const double share = s.windowed ? 1 - left : left;
       for (int k = 0; k < value_size; ++k)
-        v[k] = s.newest[k] + left * (v[k] - s.newest[k]);
+        v[k] = s.newest[k] + share * (v[k] - s.newest[k]);
       normalize_value(v);
-      lag *= left;
+      lag *= share;
       return true;
     }
     for (int k = 0; k < value_size; ++k)

@@ -132,7 +132,9 @@ SUPPLE_FLAT bool swing_is_known(const CommandState &s, const CommandOptions &o) 
 SUPPLE_FN void follow_swing(CommandState &s, const CommandOptions &o) {
   double v[value_size], lag;
   s.scale = 1;
-  if (!swing_is_known(s, o) || !read_window(s, o, s.clock, s.clock - s.swing.clock, v, lag))
+  if (!(s.clock - s.sample_time[s.next_slot] >= 0.5 * o.window)) // of too short a time
+    s.swing.clock = s.clock;
+  else if (!swing_is_known(s, o) || !read_window(s, o, s.clock, s.clock - s.swing.clock, v, lag))
     begin_swing(s, o);
 }
 

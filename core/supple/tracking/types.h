@@ -220,7 +220,7 @@ struct alignas(64) CommandState {
   bool waiting;    // for the next tick, to learn that
   bool stamped;
   bool windowed; // samples are read through the window
-  bool leaving;  // what fades is the window's reading itself
+  bool mixing;   // from one reading to the other both are mixed
   bool direct;   // the last output was the newest sample itself
   bool stopped;  // a moving command fell silent and was brought to rest
   bool divided;  // the last tick was divided

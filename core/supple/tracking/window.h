@@ -32,7 +32,7 @@ SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sam
   const int i = s.next_slot;
   const double oldest = s.sample_time[(i + reserved_slots) % window_slots];
   const bool full = s.clock - oldest < o.window * s.scale || s.every_tick_count > reserved_slots;
-  if ((s.windowed || s.leaving) && full && sample_time - s.last_sample < o.fast_interval * s.scale)
+  if ((s.windowed || s.mixing) && full && sample_time - s.last_sample < o.fast_interval * s.scale)
     return;
   s.sample_time[i] = sample_time;
   s.received_time[i] = received_time;
