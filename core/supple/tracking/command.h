@@ -27,7 +27,7 @@ SUPPLE_FLAT void begin_blend(CommandState &s, const double *difference, const do
 
 SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const double *goal, bool stamped,
                              double stamp) {
-  s.clock = s.since_sample = 0;
+  s.clock = s.since_sample = s.farthest_square = s.narrow_part = s.narrow_slope = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.every_tick_count = s.doubt = 0;
   s.rate_known = s.waiting = s.windowed = s.mixing = s.stopped = s.divided = s.filter.active = false;
   s.filter.reversals = 0;

@@ -84,11 +84,7 @@ SUPPLE_FN void adapt_share(CommandState &s, const CommandOptions &o, const doubl
   const double steady = quintic_step(clip((steadiness - o.swinging) / (o.steady - o.swinging), 0.0, 1.0));
   swing.steady = steady;
   const double target = (steady + (1 - steady) * swinging_share(s, o)) * sampling_share(s, o);
-  // critically damped: z(t) = (z + (z' + w z) t) exp(-w t), z = share - target
-  const double w = o.share_rate, left = std::exp(-w * dt), z = swing.share - target,
-               slope = swing.share_velocity + w * z;
-  swing.share = target + (z + slope * dt) * left;
-  swing.share_velocity = (swing.share_velocity - w * slope * dt) * left;
+  approach(target, o.share_rate, dt, swing.share, swing.share_velocity);
 }
 
 // Reads the window at the time `at`, and by how many seconds what is read is late; `dt` is 0 where the share
@@ -100,7 +96,7 @@ SUPPLE_FN bool read_window(CommandState &s, const CommandOptions &o, double at, 
   lag = parabola_lag(s, o);
   if (!read_parabolas(s, o, at, lag, parabolas))
     return false;
-  const double part = narrow_part(o, parabolas);
+  const double part = narrow_part(s, o, parabolas, dt);
   mix_parabolas(parabolas, part, v);
   read_line(s, at, o.line_window * s.scale, line);
   if (dt > 0) {

@@ -175,14 +175,28 @@ SUPPLE_FN bool read_parabolas(const CommandState &s, const CommandOptions &o, do
   return true;
 }
 
+// Moves x, with its slope, towards a target by one tick, critically damped: with z = x - target,
+// z(t) = (z + (z' + rate z) t) exp(-rate t).
+SUPPLE_FLAT void approach(double target, double rate, double dt, double &x, double &slope) {
+  const double left = std::exp(-rate * dt), z = x - target, drift = slope + rate * z;
+  x = target + (z + drift * dt) * left;
+  slope = (slope - rate * drift * dt) * left;
+}
+
 // The part of the narrow window in what is read: so that this is never farther than a tremor from it, since a
-// command may be quicker than the wide one follows.
-SUPPLE_FLAT double narrow_part(const CommandOptions &o, const Parabolas &read) {
+// command may be quicker than the wide one follows. It rises with the distance of the two, and falls slowly:
+// else it would go to and fro with every turn of a swing, and what is read would accelerate much more than
+// the hand.
+SUPPLE_FLAT double narrow_part(CommandState &s, const CommandOptions &o, const Parabolas &read, double dt) {
   double d[value_size];
   for (int i = 0; i < value_size; ++i)
     d[i] = read.narrow[i] - read.wide[i];
-  const double ratio = value_product(o, d, d) / squared(o.tremor);
-  return 1 - 1 / std::sqrt(std::sqrt(1 + ratio * ratio));
+  const double left = larger(0.0, 1 - dt / o.narrow_time);
+  s.farthest_square = larger(value_product(o, d, d), s.farthest_square * left);
+  const double ratio = s.farthest_square / squared(o.tremor);
+  const double target = 1 - 1 / std::sqrt(std::sqrt(1 + ratio * ratio));
+  approach(target, o.narrow_rate, dt, s.narrow_part, s.narrow_slope);
+  return s.narrow_part;
 }
 
 SUPPLE_FLAT void mix_parabolas(const Parabolas &read, double part, double *v) {
