@@ -121,8 +121,9 @@ SUPPLE_FLAT void weighted_value(const CommandState &s, const Slots *w, double *v
 
 // The weights of the samples in their mean line, read at the middle of a window of `length` seconds: with
 // weights (age left)^3 for ages and times left from 0 to 1, mean m and variance v of x = 1/2 - age, each
-// weight times 1 + slope (x - m), slope = -m / v. The slope is kept below 1 / (1/2 + |m|): then no weight is
-// negative, and what is read never leaves the range of the samples. False where no sample is in the window.
+// weight times 1 + slope (x - m), slope = -m / v. The slope is kept, smoothly, below 1 / (1/2 + |m|): then no
+// weight is negative, and what is read never leaves the range of the samples. False where no sample is in the
+// window.
 SUPPLE_FN bool line_weights(const CommandState &s, double at, double length, Slots *w) {
   const Slots zero(0.0), one(1.0), half(0.5), T(1 / length), here(at);
   Slots x[slot_packs], m0 = zero, m1 = zero, m2 = zero;
@@ -141,7 +142,11 @@ SUPPLE_FN bool line_weights(const CommandState &s, double at, double length, Slo
     return false;
   const double mean = sum_slots(m1) / total, variance = sum_slots(m2) / total - mean * mean;
   const double steepest = 1 / (0.5 + magnitude(mean));
-  const double slope = variance > 0 ? clip(-mean / variance, -steepest, steepest) : 0;
+  const double wanted = variance > 0 ? -mean / variance : 0;
+  const double ratio = squared(squared(squared(wanted / steepest)));
+  const double slope = ratio < 1e12 ? wanted / std::sqrt(std::sqrt(std::sqrt(1 + ratio)))
+                       : wanted > 0 ? steepest
+                                    : -steepest;
   const Slots k0((1 - slope * mean) / total), k1(slope / total);
   for (int i = 0; i < slot_packs; ++i)
     w[i] = w[i] * (k0 + x[i] * k1);
