@@ -6,7 +6,7 @@
 // joints for more than their acceleration limits. Then w falls until it asks for less, and rises again when
 // the tremor ends. A command that moves away from the filter is no tremor, and ends it.
 #pragma once
-#include "supple/tracking/value.h"
+#include "supple/tracking/reading.h"
 
 namespace supple {
 inline namespace SUPPLE_ISA {
@@ -16,16 +16,24 @@ SUPPLE_FLAT double largest_filter_speed(const CommandOptions &o) {
   return o.smooth > 0 ? 2 / o.smooth : o.filter_off;
 }
 
+// How far a command may be from its low-pass and still tremble: a little, or about as far as it swings.
+SUPPLE_FLAT double tremor_reach(const CommandState &s, const CommandOptions &o) {
+  if (!swing_is_known(s, o))
+    return o.tremor_distance;
+  return larger(o.tremor_distance, o.tremor_swing * (1 - s.swing.steady) * std::sqrt(s.swing.sample_energy));
+}
+
 // Counts how often a demand beyond the limits turned by more than a right angle lately, while the command
 // stayed where it was; true where that is tremor.
-SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Command &command, double clock) {
+SUPPLE_FN bool watch_tremor(CommandFilter &f, const CommandOptions &o, const Command &command, double clock,
+                            double reach) {
   double value[value_size], displacement[6], product = 0;
   if (weighted_norm(o, command.acceleration) < o.tremor_acceleration)
     return false; // in steady motion the acceleration is rounding, which turns at random
   goal_to_value(o, command.goal, value);
   value_difference(o, f.value, value, displacement);
   const double distance = weighted_norm(o, displacement);
-  if (clock - f.last_reversal > o.tremor_memory || distance > o.tremor_distance)
+  if (clock - f.last_reversal > o.tremor_memory || distance > reach)
     f.reversals = 0;
   for (int i = 0; i < 6; ++i) {
     const double weight = i < 3 ? o.position_weight : o.rotation_weight;
@@ -65,7 +73,7 @@ SUPPLE_FN void begin_filter(CommandFilter &f, const CommandOptions &o, const Com
 // moves away is no tremor. Once a command has rested for `smooth`, w grows by e in each such time: what the
 // filter gives becomes no faster by that, and it ends soon.
 SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Command &command, double demand,
-                            double distance, double dt) {
+                            double distance, double reach, double dt) {
   bool rests = true;
   for (int i = 0; i < 6; ++i) {
     rests = rests && command.displacement[i] == 0;
@@ -79,7 +87,8 @@ SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Com
   f.speed = lesser(f.speed, largest_filter_speed(o));
   if (o.smooth > 0 && f.speed >= largest_filter_speed(o) && !(demand > o.tremor_begin))
     return;
-  const bool moves = distance > 0.5 * o.tremor_distance || weighted_norm(o, f.slow_velocity) > o.tremor_speed;
+  const bool moves = distance > 0.5 * reach ||
+                     weighted_norm(o, f.slow_velocity) > o.tremor_speed * reach / o.tremor_distance;
   f.demand = larger(demand, f.demand * larger(0.0, 1 - dt / o.demand_memory));
   const double ratio = f.demand > 1e-3 ? std::log(f.demand / o.tremor_demand) : -6;
   const double rate = rests || moves ? o.filter_end
@@ -94,8 +103,8 @@ SUPPLE_FN void adapt_filter(CommandFilter &f, const CommandOptions &o, const Com
 // Moves the filter by one tick towards the command, which is `away`, and puts what it gives in the command's
 // place. With e = c - y, the command's velocity v and z = e - 2 v / w: z(t) = (z + (z' + w z) t) exp(-w t).
 SUPPLE_FN void filter_command(CommandFilter &f, const CommandOptions &o, const double *away, double distance,
-                              double dt, Command &command) {
-  const double ratio = squared(distance / o.tremor_distance);
+                              double reach, double dt, Command &command) {
+  const double ratio = squared(distance / reach);
   const double w = f.speed * (o.smooth > 0 ? 1 : 1 + ratio * ratio), left = std::exp(-w * dt);
   double step[6];
   bool still = distance < no_motion;
@@ -130,9 +139,10 @@ SUPPLE_FN void filter_command(CommandFilter &f, const CommandOptions &o, const d
 SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double demand, double dt,
                                 Command &command) {
   CommandFilter &f = s.filter;
+  const double reach = tremor_reach(s, o);
   if (!f.active) {
-    const bool quiet = !(demand > o.tremor_begin) || s.windowed || command.jumped;
-    if (!(o.smooth > 0) && (quiet || !watch_tremor(f, o, command, s.clock)))
+    const bool quiet = !(demand > o.tremor_begin) || command.jumped;
+    if (!(o.smooth > 0) && (quiet || !watch_tremor(f, o, command, s.clock, reach)))
       return;
     begin_filter(f, o, command, dt);
   }
@@ -146,8 +156,8 @@ SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double
   }
   value_difference(o, f.value, value, away);
   const double distance = weighted_norm(o, away);
-  adapt_filter(f, o, command, demand, distance, dt);
-  filter_command(f, o, away, distance, dt, command);
+  adapt_filter(f, o, command, demand, distance, reach, dt);
+  filter_command(f, o, away, distance, reach, dt, command);
 }
 
 } // namespace SUPPLE_ISA

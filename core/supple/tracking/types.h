@@ -148,6 +148,7 @@ struct CommandOptions {
   double tremor_memory = 1.5;    // s: how long a turn of a demand beyond limits is remembered
   int tremor_reversals = 3;      // more than so many reversals lately are tremor
   double tremor_distance = 0.06; // weighted: a command farther from its low-pass is no tremor
+  double tremor_swing = 3.5;     // of the rms of a swing: the same where the command swings
   double tremor_speed = 0.2;     // weighted 1/s: a command that is faster on average is no tremor
   double tremor_average = 0.2;   // s: of that average
   double tremor_acceleration = 0.01; // weighted 1/s^2: a command that accelerates less does not tremble
