@@ -18,6 +18,7 @@ FREQUENCIES = (0.5, 1, 2, 4, 7, 10, 12, 15, 20, 30)  # Hz
 SIZES = (2e-4, 5e-4, 2e-3)  # m; the turn is 0.4 degrees for each millimetre
 DEVICES = (60, 90, 125)  # samples per second, up to 4 ms off their time, 5 % lost
 DEVICE_SIZES = ((5e-4, 30.0), (2e-3, 30.0), (0.012, 7.0), (0.03, 2.0))  # m, and the highest frequency, Hz
+IRREGULAR = ((0.7, 0.05), (1.0, 0.03), (1.02, 0.1), (1.4, 0.03))  # samples for each tick, and the part lost
 DEVICE_BOUND = 50  # rad/s2: what the device does, not what the joints cannot do
 MOST = 1.02
 
@@ -44,6 +45,16 @@ def measure(name: str, asked: Asked) -> list[Row]:
                 if f <= highest
             )
             rows.append(Row("tremor", name, f"device of {device} Hz, {rate} Hz, arm / command", ratio, "", MOST, words))
+        for label, devices in (("irregular samples", IRREGULAR), ("large swings", ((1.0, 0.0),))):
+            ratio, words = max(
+                _device(arm, number, rate, share * rate, f, size, asked, lost=lost, off=0.0, late=4e-3 if lost else 0.0)
+                for number in asked.trials(2, 1)
+                for share, lost in devices
+                for size, highest in (DEVICE_SIZES if lost else DEVICE_SIZES[2:])
+                for f in FREQUENCIES
+                if f <= highest
+            )
+            rows.append(Row("tremor", name, f"{label}, {rate} Hz, arm / command", ratio, "", MOST, words))
     return rows
 
 
@@ -71,16 +82,29 @@ def _sine(arm: Arm, number: int, rate: int, bound: float, hertz: float, size: fl
 
 
 def _device(
-    arm: Arm, number: int, rate: int, device: int, hertz: float, size: float, asked: Asked
+    arm: Arm,
+    number: int,
+    rate: int,
+    device: float,
+    hertz: float,
+    size: float,
+    asked: Asked,
+    lost: float = 0.05,
+    off: float = 4e-3,
+    late: float = 0.0,
 ) -> tuple[float, str]:
-    """One frequency, one direction, of which the loop sees the newest sample; every second trial has no stamps."""
+    """One frequency, one direction, of which the loop sees the newest sample; every second trial has no stamps.
+
+    Samples are taken up to ``off`` seconds off their time, and received up to ``late`` seconds later.
+    """
     start, rng = _start(arm, number)
     way, axis = rng.normal(size=(2, 3))
     count = int((3 + max(2.0, 3 / hertz)) * device)
-    taken = np.maximum.accumulate(np.arange(count) / device + rng.uniform(-4e-3, 4e-3, count))
-    taken = np.concatenate([[0.0], taken[(taken > 0) & (rng.random(count) >= 0.05)]])
+    taken = np.maximum.accumulate(np.arange(count) / device + rng.uniform(-off, off, count))
+    taken = np.concatenate([[0.0], taken[(taken > 0) & (rng.random(count) >= lost)]])
+    received = np.maximum.accumulate(taken + rng.uniform(0, late, len(taken)) * (taken > 0))
     ticks = np.arange(round(taken[-1] * rate)) / rate
-    seen = taken[np.searchsorted(taken, ticks + 1e-12, side="right") - 1]
+    seen = taken[np.searchsorted(received, ticks + 1e-9, side="right") - 1]
 
     def wave(time: Array) -> Array:
         return np.asarray((np.sin(2 * np.pi * hertz * time) * np.clip(time, 0, 1))[:, None])
@@ -93,7 +117,8 @@ def _device(
     settled = ticks > 3
     hand = np.linalg.norm(np.ptp(shift * wave(ticks[settled]), axis=0))
     ratio = float(np.linalg.norm(np.ptp(arm.frames(q[settled])[:, 0, :3, 3], axis=0)) / hand)
-    return ratio, f"{hertz:g} Hz, {1e3 * size:g} mm, {'no stamps' if stamps is None else 'stamped'}; trial {number}"
+    words = f"{hertz:g} Hz, {1e3 * size:g} mm, {'no stamps' if stamps is None else 'stamped'}"
+    return ratio, f"{words}, {device / rate:.3g} samples a tick; trial {number}"
 
 
 def _mixed(arm: Arm, number: int, rate: int, bound: float, asked: Asked) -> tuple[float, str]:

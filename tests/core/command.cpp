@@ -387,6 +387,97 @@ void swings(Report &report) {
   report.add("a hand that swings is not read with a larger swing", "double", ratios.error, 1.02, ratios.at);
 }
 
+// How far what is read of a hand that swings goes, over how far the hand does, from 2 s on. `hand` gives its
+// place, `seen` when the sample that a tick sees was taken.
+template <class At, class Seen>
+double swing_ratio(double dt, double duration, bool stamped, At hand, Seen seen) {
+  Reader reader;
+  double low = 1, high = -1, least = 1, most = -1;
+  for (int i = 0; i * dt < duration; ++i) {
+    const double t = i * dt, taken = seen(i), x = hand(taken), now = hand(t);
+    const Command &c =
+        reader.step(Hand::goal(identity<double>(), {x, 0.5 * x, 0}), dt, stamped ? taken : std::nan(""));
+    if (t < 2)
+      continue;
+    low = c.goal[9] < low ? c.goal[9] : low, high = c.goal[9] > high ? c.goal[9] : high;
+    least = now < least ? now : least, most = now > most ? now : most;
+  }
+  return (high - low) / (most - least);
+}
+
+// A device about as fast as the loop: some ticks bring a sample and some do not, so that now each is read and
+// now the window. A hand that swings meanwhile is not read with a much larger swing.
+void irregular(Report &report) {
+  Random random{9};
+  Worst ratios, missed;
+  for (int trial = 0; trial < 160; ++trial) {
+    const double loop = 60 * std::pow(15.0, random.unit()), rate = loop * random.between(0.7, 1.6),
+                 dt = 1 / loop;
+    const double losses[] = {0, 0.01, 0.03, 0.06, 0.1, 0.2}, loss = losses[random.below(6)];
+    const double delay = random.below(2) ? 0 : random.between(0, 0.008);
+    const double fastest = loop < 150 ? loop / 5 : 30, hertz = 0.5 * std::pow(fastest / 0.5, random.unit());
+    double size = 1e-4 * std::pow(300.0, random.unit());
+    size = size * hertz < 0.1 ? size : 0.1 / hertz; // at most 0.6 m/s
+    const bool stamped = random.below(2);
+    std::vector<double> taken{0}, heard{0};
+    for (int i = 1; i < 8 * rate; ++i)
+      if (random.unit() >= loss) {
+        taken.push_back(i / rate);
+        const double here = taken.back() + random.between(0, delay);
+        heard.push_back(here > heard.back() ? here : heard.back());
+      }
+    auto hand = [=](double t) { return size * (t < 1 ? t : 1) * std::sin(6.283185307 * hertz * t); };
+    std::size_t next = 0;
+    ratios.see(swing_ratio(dt, 8, stamped, hand,
+                           [&](int i) {
+                             while (next + 1 < heard.size() && heard[next + 1] <= i * dt + 1e-9)
+                               ++next;
+                             return taken[next];
+                           }),
+               trial);
+    // each tick brings one, but for three every now and then
+    const double period = random.between(0.7, 3);
+    double last = 0;
+    missed.see(swing_ratio(dt, 8, stamped, hand,
+                           [&](int i) {
+                             const int since = int(std::fmod(i * dt, period) / dt);
+                             return last = since == 0 || since == 2 || since == 4 ? last : i * dt;
+                           }),
+               trial);
+  }
+  report.add("irregular samples of a hand that swings: its swing", "double", ratios.error, 1.05, ratios.at);
+  report.add("three ticks without a sample now and then: its swing", "double", missed.error, 1.05, missed.at);
+}
+
+// What is read of a quick swing accelerates little more than the hand.
+void smoothness(Report &report) {
+  Worst clean, lossy;
+  Random random{10};
+  for (double rate : {60.0, 90.0, 125.0})
+    for (double hertz : {1.0, 2.0, 3.0, 4.0, 5.0})
+      for (double dt : {1.0 / 300, 1e-3})
+        for (bool lost : {false, true}) {
+          const std::vector<double> taken = taken_times(rate, 0.05, 6, random);
+          Reader reader;
+          std::size_t next = 0;
+          const double pace = 6.283185307 * hertz, most = 0.012 * pace * pace;
+          for (int i = 0; i * dt < 6; ++i) {
+            const double t = i * dt;
+            while (next + 1 < taken.size() && taken[next + 1] <= t)
+              ++next;
+            const double seen = lost ? taken[next] : std::floor(t * rate + 1e-9) / rate;
+            const Command &c = reader.step(
+                Hand::goal(identity<double>(), {0.012 * (seen < 1 ? seen : 1) * std::sin(pace * seen), 0, 0}),
+                dt, seen);
+            if (t > 2.5)
+              (lost ? lossy : clean).see(std::fabs(c.acceleration[0]) / most, hertz);
+          }
+        }
+  report.add("acceleration of what is read of a swing, over the hand's", "double", clean.error, 1.15,
+             clean.at);
+  report.add("the same with lost samples", "double", lossy.error, 4, lossy.at);
+}
+
 // A device of 10 Hz, or one that loses many samples: what is read stays between where the hand was and where
 // it stops.
 void sparse(Report &report) {
@@ -676,6 +767,8 @@ int main() {
   test::turns(report);
   test::quick(report);
   test::swings(report);
+  test::irregular(report);
+  test::smoothness(report);
   test::sparse(report);
   test::faster(report);
   test::stamps(report);

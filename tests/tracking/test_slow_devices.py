@@ -77,3 +77,25 @@ def test_few_samples_do_not_make_the_arm_overshoot(device, loss):
         along = offset @ [0.6, 0.0, 0.8]
         assert along.min() > -5e-3
         assert along.max() < 0.205
+
+
+@pytest.mark.parametrize("device", [60, 125, RATE])
+@pytest.mark.parametrize(("size", "hertz"), [(0.012, 4), (0.012, 7), (0.03, 5)])
+def test_a_swing_that_joints_cannot_follow_is_not_enlarged(size, hertz, device):
+    """Beyond the acceleration bounds of a Panda, by slow devices and at every tick; peak to peak, from 3 s on."""
+    arm, link = models.panda(), "panda_hand_tcp"
+    here = arm.frame(arm.rest, link)
+    ticks = np.arange(6 * RATE) / RATE
+    taken = samples(device, 6, 0.05, device) if device < RATE else ticks
+    seen = taken[np.searchsorted(taken, ticks + 1e-12, side="right") - 1]
+    wave = np.sin(2 * np.pi * hertz * np.array([seen, ticks])) * np.clip(np.array([seen, ticks]), 0, 1)
+    turns = Frame.rotvec(np.radians(3) * wave[0][:, None] * [0.6, 0.8, 0.0])
+    way = np.array([0.0, 0.8, 0.6])
+    commands = np.tile(here.matrix, (len(ticks), 1, 1))
+    commands[:, :3, :3] = turns.matrix[:, :3, :3] @ commands[:, :3, :3]
+    commands[:, :3, 3] += size * wave[0][:, None] * way
+    tracker = Solver().track(arm, link, acceleration=50.0)
+    q, _ = tracker.replay(commands, 1 / RATE, seen)
+    settled = ticks > 3
+    swing = np.ptp(arm.frame(q, link).position[settled], axis=0)
+    assert np.linalg.norm(swing) < 1.02 * np.ptp(size * wave[1][settled])

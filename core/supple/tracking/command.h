@@ -61,7 +61,9 @@ SUPPLE_FN void begin_window(CommandState &s, const CommandOptions &o, double dt)
   s.interval_count = 2;
   s.doubt = largest_doubt;
   double difference[6], lag;
-  if (!swing_is_known(s, o))
+  if (swing_is_known(s, o))
+    doubt_extension(s.swing);
+  else
     begin_swing(s, o);
   if (!read_window(s, o, s.clock - dt, 0, s.entry, lag))
     return;

@@ -113,6 +113,13 @@ SUPPLE_FN bool read_window(CommandState &s, const CommandOptions &o, double at, 
   return true;
 }
 
+// Of another window another extension is read: of a swing it is taken to be large, until it is known.
+SUPPLE_FN void doubt_extension(CommandSwing &swing) {
+  const double most = 2 * (1 - swing.steady);
+  swing.extension_energy = larger(swing.extension_energy, most * most * swing.sample_energy);
+  swing.extension_length = larger(swing.extension_length, most * std::sqrt(swing.sample_energy));
+}
+
 // Whether a displacement is one of the swing: from peak to peak a sine is 2.8 times its rms.
 SUPPLE_FLAT bool within_swing(const CommandState &s, double length) {
   return length <= 3.5 * std::sqrt(s.swing.sample_energy);

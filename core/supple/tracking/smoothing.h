@@ -16,11 +16,15 @@ SUPPLE_FLAT double largest_filter_speed(const CommandOptions &o) {
   return o.smooth > 0 ? 2 / o.smooth : o.filter_off;
 }
 
+// Whether the command goes to and fro by more than a small swing.
+SUPPLE_FLAT bool swings(const CommandState &s, const CommandOptions &o) {
+  return swing_is_known(s, o) && s.swing.steady < 0.5 && s.swing.sample_energy > squared(o.small_swing);
+}
+
 // How far a command may be from its low-pass and still tremble: a little, or about as far as it swings.
 SUPPLE_FLAT double tremor_reach(const CommandState &s, const CommandOptions &o) {
-  if (!swing_is_known(s, o))
-    return o.tremor_distance;
-  return larger(o.tremor_distance, o.tremor_swing * (1 - s.swing.steady) * std::sqrt(s.swing.sample_energy));
+  const double swing = swings(s, o) ? (1 - s.swing.steady) * std::sqrt(s.swing.sample_energy) : 0;
+  return larger(o.tremor_distance, o.tremor_swing * swing);
 }
 
 // Counts how often a demand beyond the limits turned by more than a right angle lately, while the command
@@ -141,7 +145,7 @@ SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double
   CommandFilter &f = s.filter;
   const double reach = tremor_reach(s, o);
   if (!f.active) {
-    const bool quiet = !(demand > o.tremor_begin) || command.jumped;
+    const bool quiet = !(demand > o.tremor_begin) || (s.windowed && !swings(s, o)) || command.jumped;
     if (!(o.smooth > 0) && (quiet || !watch_tremor(f, o, command, s.clock, reach)))
       return;
     begin_filter(f, o, command, dt);
