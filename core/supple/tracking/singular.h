@@ -229,10 +229,21 @@ constexpr double half_exit_margin = 0.05;
 struct FoldExit {
   double feedback, pressed;
 };
+// How much the slope is greater at the remembered posture, to first order over all joints. Its zeros are where
+// the arm is singular, so its sign tells the side.
+template <int N, int M>
+SUPPLE_FN double slope_change(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
+                              double kappa, const SingularScratch &scratch) {
+  const int n = setup.n();
+  for (int i = 0; i < n; ++i)
+    scratch.gradient[i] = 0;
+  add_singular_value_gradient(setup, at, scratch.joint_direction, k, kappa, 1.0, scratch.gradient);
+  return dot_rows<N>(scratch.gradient, at.to_posture, n);
+}
 template <int N, int M>
 SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
-                              const double *image, const Fold &fold, double gamma, double to_posture,
-                              bool all_free, double feedback, double pressed) {
+                              const double *image, const Fold &fold, double gamma, bool all_free,
+                              double feedback, double pressed, const SingularScratch &scratch) {
   const Law &law = setup.law;
   const int m = setup.m();
   const double kappa = fold.kappa, slope = dot_rows<M>(k, image, m) / kappa;
@@ -243,7 +254,8 @@ SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation
   const double reach_margin = kappa * (residual + ahead); // positive: the command is within reach
   if (!(reach_margin > 0))
     return {feedback, pressed};
-  const double vertex = -slope / kappa, side = to_posture - vertex < 0 ? -1 : 1;
+  const double vertex = -slope / kappa;
+  const double side = slope + slope_change(setup, at, k, kappa, scratch) < 0 ? -1 : 1;
   const double displacement = vertex + side * root(slope * slope + 2 * reach_margin) / kappa;
   const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
                         reach_margin / (reach_margin + half_exit_margin * squared(law.singular_threshold));
@@ -333,8 +345,8 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   double feedback = at_least(along.feedback_gradient / divisor, resting) + pull * along.to_posture / divisor;
   // of several levels, one with a joint held may not reach the other side of the fold
   if (kappa > 1e-9 && (free.level < 0 || free.all_joints)) {
-    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture, free.all_joints,
-                                     feedback, out.pressed);
+    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, free.all_joints, feedback, out.pressed,
+                                     scratch);
     feedback = exit.feedback;
     out.pressed = exit.pressed;
   }
