@@ -59,6 +59,7 @@ struct EvaluationSummary {
   double curvature_norm; // Frobenius norm of H - J'J
   double command_speed;  // weighted, 1/s
   double activity;       // s / (s + s_0), s = command_speed
+  double climb_activity; // s / (s + s_2): a slow command has time, and a fast climb overshoots its summit
   double haste;          // (s / s_1)^2, at most 1: a motion past a singularity needs accelerations like s^2
   const double *feedforward_velocity; // n: of the last tick
 };
@@ -225,6 +226,7 @@ SUPPLE_FLAT void evaluate_products(const TickSetup<N, M> &setup, const TickEvalu
 SUPPLE_FLAT void set_command_speed(const Law &law, double s, EvaluationSummary &summary) {
   summary.command_speed = s;
   summary.activity = s / (s + law.active_speed);
+  summary.climb_activity = s / (s + law.climb_speed);
   summary.haste = lesser(1.0, squared(s / law.full_damping_speed));
 }
 

@@ -148,7 +148,7 @@ SUPPLE_FN void add_level_preferred(const TickSetup<N, M> &setup, const Evaluatio
     const DirectionComponents along = components_along(c, singular);
     const double lambda = singular.hessian[c * free.count + c];
     const double w = squared(positive(1 - singular.gamma[c] / larger(least, 1e-300)));
-    const double x = w * null_step(law, summary.activity, lambda, along).preferred;
+    const double x = w * null_step(law, summary, lambda, along).preferred;
     expand(z, free, n, singular.joint_direction);
     for (int i = 0; i < n; ++i)
       preferred[i] += x * singular.joint_direction[i];

@@ -50,14 +50,14 @@ struct DirectionStep {
 };
 
 // Along a direction of the null space with curvature lambda: chi = (1 - |lambda|/sigma_0^2)^2 or 0,
-// d = |lambda| + alpha_0 chi, and the preference activity (p_n chi z.(rest - q) / d + mu z.climb) +
-// z.preferred.
-SUPPLE_FLAT DirectionStep null_step(const Law &law, double activity, double lambda,
+// d = |lambda| + alpha_0 chi, and the preference activity p_n chi z.(rest - q) / d + climb_activity mu
+// z.climb + z.preferred.
+SUPPLE_FLAT DirectionStep null_step(const Law &law, const EvaluationSummary &summary, double lambda,
                                     const DirectionComponents &along) {
   const double chi = squared(positive(1 - std::fabs(lambda) / squared(law.singular_threshold)));
   const double d = std::fabs(lambda) + law.damping * chi + 1e-9;
-  const double preferred =
-      activity * (law.rest_pull * chi * along.to_rest / d + law.climb_gain * along.climb) + along.preferred;
+  const double preferred = summary.activity * law.rest_pull * chi * along.to_rest / d +
+                           summary.climb_activity * law.climb_gain * along.climb + along.preferred;
   return {d, along.feedback_gradient / d, along.feedforward_gradient / d, preferred};
 }
 
@@ -363,7 +363,7 @@ SUPPLE_FN RegularStep regular_redundant(const TickSetup<N, M> &setup, const Tick
       along.climb += z[i] * climb[i];
       along.preferred += z[i] * at.preferred[i];
     }
-    const DirectionStep null = null_step(setup.law, summary.activity, lambda, along);
+    const DirectionStep null = null_step(setup.law, summary, lambda, along);
     step.has_null_direction = true;
     step.null_curvature_change = null.curvature - lambda;
     for (int i = 0; i < N; ++i)

@@ -9,7 +9,7 @@
 //   sigma_0  singular_threshold    alpha_0  damping                   kappa_0  fold_curvature
 //   sigma_1  climb_threshold       alpha_1  fold_damping              T_l      look_ahead
 //   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
-//   p_0      posture_pull          p_1      fold_posture_pull
+//   p_1      fold_posture_pull
 #pragma once
 #include "supple/math/eigen.h"
 #include "supple/tracking/passing.h"
@@ -229,10 +229,21 @@ constexpr double half_exit_margin = 0.05;
 struct FoldExit {
   double feedback, pressed;
 };
+// How much the slope is greater at the remembered posture, to first order over all joints. Its zeros are
+// where the arm is singular, so its sign tells the side.
+template <int N, int M>
+SUPPLE_FN double slope_change(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
+                              double kappa, const SingularScratch &scratch) {
+  const int n = setup.n();
+  for (int i = 0; i < n; ++i)
+    scratch.gradient[i] = 0;
+  add_singular_value_gradient(setup, at, scratch.joint_direction, k, kappa, 1.0, scratch.gradient);
+  return dot_rows<N>(scratch.gradient, at.to_posture, n);
+}
 template <int N, int M>
 SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
-                              const double *image, const Fold &fold, double gamma, double to_posture,
-                              bool all_free, double feedback, double pressed) {
+                              const double *image, const Fold &fold, double gamma, bool all_free,
+                              double feedback, double pressed, const SingularScratch &scratch) {
   const Law &law = setup.law;
   const int m = setup.m();
   const double kappa = fold.kappa, slope = dot_rows<M>(k, image, m) / kappa;
@@ -243,7 +254,8 @@ SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation
   const double reach_margin = kappa * (residual + ahead); // positive: the command is within reach
   if (!(reach_margin > 0))
     return {feedback, pressed};
-  const double vertex = -slope / kappa, side = to_posture - vertex < 0 ? -1 : 1;
+  const double vertex = -slope / kappa;
+  const double side = slope + slope_change(setup, at, k, kappa, scratch) < 0 ? -1 : 1;
   const double displacement = vertex + side * root(slope * slope + 2 * reach_margin) / kappa;
   const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
                         reach_margin / (reach_margin + half_exit_margin * squared(law.singular_threshold));
@@ -283,7 +295,7 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 // The step along the near-singular direction c, and what the tick reports of it:
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
-//   x_b = [z.J'r + (p_0 + p_1 omega) chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
+//   x_b = [z.J'r + p_1 omega chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
 //   damping and pull only as much as the joints' bounds need (unneeded_shares); beside a null space half
 //   of the damping and no pull
 //   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step
@@ -319,8 +331,8 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   // a null space chooses the posture; a pull would only hold the arm off its command
   const bool redundant = free.level < 0 && free.count > free.rank;
   const double pull = redundant ? 0
-                                : (law.posture_pull + law.fold_posture_pull * fold.weight) * chi *
-                                      (1 - unneeded.pull) * summary.haste * summary.activity;
+                                : law.fold_posture_pull * fold.weight * chi * (1 - unneeded.pull) *
+                                      summary.haste * summary.activity;
   const double needed = 1 - summary.activity * unneeded.damping; // at rest all of the damping is
   const double damped = (redundant ? redundant_damping : 1) * chi * needed;
   const double damping = (law.damping + law.fold_damping * squared(kappa)) * damped * summary.haste;
@@ -333,8 +345,8 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   double feedback = at_least(along.feedback_gradient / divisor, resting) + pull * along.to_posture / divisor;
   // of several levels, one with a joint held may not reach the other side of the fold
   if (kappa > 1e-9 && (free.level < 0 || free.all_joints)) {
-    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, along.to_posture, free.all_joints,
-                                     feedback, out.pressed);
+    const FoldExit exit =
+        leave_fold(setup, at, k, image, fold, gamma, free.all_joints, feedback, out.pressed, scratch);
     feedback = exit.feedback;
     out.pressed = exit.pressed;
   }
@@ -451,7 +463,7 @@ SUPPLE_FN SingularStep singular_step(const TickSetup<N, M> &setup, const TickEva
     DirectionStep step;
     if (scratch.is_null[c]) {
       const DirectionComponents still = still_components(c, count, setup.m(), along, scratch);
-      step = null_step(setup.law, summary.activity, lambda, still);
+      step = null_step(setup.law, summary, lambda, still);
       add_still_step(count, step.preferred, scratch);
       if (whole && count == free.rank + 1)
         keep_null_direction(z, count, scratch, memory.null_direction);

@@ -18,10 +18,10 @@ struct Law {
   double feedback_damping_ratio = 16.9; // beta: damping of feedback over damping of feed-forward
   double fold_damping = 0.028;          // alpha_1: more damping by curvature squared
   double fold_curvature = 0.118;        // kappa_0: the curvature that makes a fold
-  double posture_pull = 0.000555;       // p_0: towards the remembered posture
-  double fold_posture_pull = 0.0221;    // p_1: more of it in a fold
+  double fold_posture_pull = 0.0221;    // p_1: towards the remembered posture, in a fold
   double rest_pull = 0.000484;          // p_n: towards rest, in the null space
-  double climb_gain = 2.5;              // mu: up the gradient of singular values, in the null space
+  double climb_gain = 4.6;              // mu: up the gradient of singular values, in the null space
+  double climb_speed = 1;               // s_2, 1/s: speed of the command at which half of it counts
   double climb_threshold = 0.383;       // sigma_1: singular values below it are climbed
   double preferred_speed = 0.5;         // of the speed limits, for motion in the null space
   double limit_push = 0.3;              // away from joint limits, in the null space
