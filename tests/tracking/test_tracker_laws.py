@@ -164,6 +164,34 @@ def test_the_motion_does_not_depend_on_the_length_of_ticks(name, kind):
         assert np.linalg.norm(apart.to_rotvec(), axis=-1).max() < np.radians(0.5)
 
 
+@pytest.mark.parametrize("name", ARMS)
+def test_ticks_of_different_lengths_follow_as_closely_as_equal_ones(name):
+    """From a short tick to a long one a velocity changes by what the mean of the two asks: no bound is in the way."""
+    linkage, link, start = ARMS[name]
+    rng, speed, acceleration = np.random.default_rng(3), 2 * np.pi * 1.5, 8.0
+    swing = rng.uniform(-1, 1, linkage.dof)
+    swing *= acceleration / speed**2 / np.abs(swing).max()
+    ticks = np.cumsum(rng.integers(10, 31, 1000)) / 10000  # 1 to 3 ms
+    share = (1 - np.cos(speed * ticks)) * (ticks / ticks[-1]) ** 3
+    commands = linkage.frame(start + share[:, None] * swing, link).matrix
+    follow, dts = Solver().track(linkage, link, start), np.diff(ticks, prepend=0)
+    far = [follow.step(command, dt).distance[0] for command, dt in zip(commands, dts.tolist(), strict=True)]
+    assert max(far) < 2e-7
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_an_arm_with_five_joints_follows_whole_frames_that_it_can_reach(seed):
+    """Its position comes first, but orientation does not stay behind where the joints can do both."""
+    so101, link, dt = models.so101(), "gripper_frame_link", 1 / 300
+    arm, rng, time = so101.part(so101.root, link), np.random.default_rng(seed), np.arange(0, 3, 1 / 300)
+    swing = 0.5 * rng.uniform(-1, 1, arm.dof)
+    start = np.array([0, -0.6, 0.5, 0.6, 0]) + 0.2 * rng.normal(size=arm.dof)
+    share = (1 - np.cos(np.pi * time)) / 2 * (time / 3) ** 3
+    follow = Solver().track(arm, link, start)
+    steps = [follow.step(command, dt) for command in arm.frame(start + share[:, None] * swing, link).matrix]
+    assert max(step.angle[0] for step in steps) < 1e-3
+
+
 def patience(done):
     """How long (arms, dof) a joint outside its limits may take, at ease: to speed up, cruise, brake and land."""
     linkage = done.linkage

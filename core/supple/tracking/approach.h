@@ -101,14 +101,14 @@ SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory, co
                        const double *high, const ApproachScratch &scratch) {
   const Law &law = setup.law;
   const int n = setup.n(), stride = setup.stride();
-  const double dt = setup.dt;
+  const double dt = setup.dt, spacing = step_spacing(*memory.scalars, dt);
   const Displacements &x = scratch.displacements;
   bool same_joints = true;
   for (int i = 0; i < n; ++i)
     same_joints = same_joints && scratch.limit_side[i] == memory.limit_side[i];
   for (int i = n; i < stride; ++i)
     x.feedback[i] = x.feedforward[i] = x.preferred[i] = 0;
-  const Lanes zero(0.0), keep(same_joints ? 1.0 : 0.0), rate(1 / dt);
+  const Lanes zero(0.0), keep(same_joints ? 1.0 : 0.0), rate(1 / dt), change_rate(1 / spacing);
   const Lanes filter(same_joints ? dt / (dt + law.filter_time) : 0.0);
   const Lanes share(law.deceleration_share), floor(least_deceleration_share);
   Lanes feedback_time = zero, preferred_time = zero;
@@ -118,7 +118,7 @@ SUPPLE_FN void combine(const TickSetup<N, M> &setup, const ArmMemory &memory, co
     const Lanes feedback = load_lanes(x.feedback + i), preferred = load_lanes(x.preferred + i);
     const Lanes last = load_lanes(memory.feedforward_acceleration + i);
     const Lanes change = load_lanes(x.feedforward + i) * rate - load_lanes(memory.feedforward_velocity + i);
-    const Lanes acceleration = keep * last + filter * (change * rate - last);
+    const Lanes acceleration = keep * last + filter * (change * change_rate - last);
     store_lanes(acceleration, scratch.feedforward_acceleration + i);
     const Lanes toward = select(feedback < zero, -acceleration, acceleration);
     const Lanes deceleration = clip(share * a + toward, floor * a, a);

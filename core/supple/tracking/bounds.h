@@ -178,15 +178,18 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   const double landing = landing_share_of(t);
   for (int i = 0; i < n; ++i)
     scratch.natural_q[i] = memory.q[i] / t.unit[i];
-  const Lanes end_rate(t.end_rate);
+  const Lanes end_rate(t.end_rate), one(1.0);
+  const Lanes spacing(step_spacing(*memory.scalars, setup.dt) / setup.dt);
   const Lanes gain(limit_gain(t, memory.velocity, setup.dt));
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
+    // the acceleration limit holds for the change over dt: at it, the next change is as long as the next dt
+    const Lanes limit = bound(acceleration_row), last = load_lanes(memory.acceleration + i);
+    const Lanes expected = last * select(magnitude(last) < limit, spacing, one);
     Lanes low, high;
-    step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), bound(acceleration_row),
-                bound(jerk_row), load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i),
-                load_lanes(memory.acceleration + i), Lanes(setup.dt), gain, Lanes(landing), end_rate, low,
-                high);
+    step_bounds(bound(lower_row), bound(upper_row), bound(speed_row), limit, bound(jerk_row),
+                load_lanes(scratch.natural_q + i), load_lanes(memory.velocity + i), expected, Lanes(setup.dt),
+                gain, Lanes(landing), end_rate, low, high);
     store_lanes(low, scratch.low + i);
     store_lanes(high, scratch.high + i);
   }

@@ -24,6 +24,12 @@ struct TickSetup {
   SUPPLE_FLAT int stride() const { return N ? (N + 7) / 8 * 8 : tracking.stride; }
 };
 
+// s: from the middle of the last step to that of a step of dt. Velocities are means over steps, so where
+// steps differ in length, their change is the acceleration times this.
+SUPPLE_FLAT double step_spacing(const ArmScalars &scalars, double dt) {
+  return scalars.step_time > 0 ? 0.5 * (scalars.step_time + dt) : dt;
+}
+
 // What turns linear and angular parts into the rows of one target.
 struct TargetRows {
   double weight[6]; // of each row, scaled

@@ -63,7 +63,8 @@ SUPPLE_FN double level_factor(const TickSetup<N, M> &setup, double K, double sha
 
 // How much of a later level's step, in scratch.level_step, earlier levels can bear. Joints that move with the
 // velocity v make the end effectors of earlier levels accelerate by x''(v), and the joints must accelerate by
-// J'(J J')^-1 x''(v) to make up for it: at most Law::level_acceleration of their limits. That grows like v^2.
+// J'(J J')^-1 x''(v) to make up for it: at most Law::level_acceleration of their limits, or
+// Law::split_acceleration. That grows like v^2.
 template <int N, int M>
 SUPPLE_FN double sustainable_share(const TickSetup<N, M> &setup, const TickEvaluation &at, int level,
                                    const double *taken, const LevelScratch &scratch) {
@@ -84,7 +85,9 @@ SUPPLE_FN double sustainable_share(const TickSetup<N, M> &setup, const TickEvalu
   for (int i = 0; i < n; ++i)
     if (t.bounds[i].acceleration > 0)
       demand = larger(demand, std::fabs(acceleration[i]) / t.bounds[i].acceleration);
-  return lesser(1.0, root(setup.law.level_acceleration / larger(demand, 1e-12)));
+  const Law &law = setup.law;
+  const double most = level < t.first_levels ? law.split_acceleration : law.level_acceleration;
+  return lesser(1.0, root(most / larger(demand, 1e-12)));
 }
 
 // Appends the directions of a level to those of all levels, and makes the basis of the next level; returns

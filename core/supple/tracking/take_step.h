@@ -17,17 +17,28 @@ SUPPLE_FLAT double side_of(const JointBounds &joint, double limit_side, double v
   return not_limited;
 }
 
+// The acceleration that changes a velocity so in a step of dt. At its limit, which holds for the change over
+// dt, it is that limit.
+SUPPLE_FLAT double acceleration_of(double change, double dt, double spacing, double limit) {
+  const double most = (1 - 1e-9) * limit, size = std::fabs(change);
+  if (size < most * dt && size < most * spacing)
+    return change / spacing;
+  return change > 0 ? limit : -limit;
+}
+
 // Takes the step: updates q, velocity and acceleration. With `keep_limits`, rounding carries no joint past
 // its limit.
 SUPPLE_FN void take_step(const Tracking &t, const ArmMemory &memory, const BoundsScratch &scratch, double dt,
                          bool keep_limits, double *sides) {
+  const double spacing = step_spacing(*memory.scalars, dt);
+  memory.scalars->step_time = dt;
   for (int i = 0; i < t.problem.n; ++i) {
     const JointBounds &joint = t.bounds[i];
-    const double v = scratch.step[i] / dt, a = (v - memory.velocity[i]) / dt;
+    const double v = scratch.step[i] / dt, change = v - memory.velocity[i];
     const double low = joint.lower * t.unit[i], high = joint.upper * t.unit[i];
     const double last = scratch.previous_q[i] = memory.q[i], next = last + scratch.step[i] * t.unit[i];
-    sides[i] = side_of(joint, memory.limit_side[i], v, a);
-    memory.acceleration[i] = a;
+    sides[i] = side_of(joint, memory.limit_side[i], v, change / dt);
+    memory.acceleration[i] = acceleration_of(change, dt, spacing, joint.acceleration);
     memory.velocity[i] = v;
     // more than rounding: the limit is a new one, and the joint brakes past it
     const double rounding = 1e-9 * larger(1.0, std::fabs(next));

@@ -209,11 +209,11 @@ SUPPLE_FN TickResult follow_law(const TickSetup<N, M> &setup, const double *meas
 // The largest acceleration of the feed-forward over its joint's limit, with the feed-forward before this
 // tick.
 SUPPLE_FN double acceleration_demand(const Tracking &t, const double *before, const double *after,
-                                     double dt) {
+                                     double spacing) {
   double most = 0;
   for (int i = 0; i < t.problem.n; ++i)
     most = larger(most, std::fabs(after[i] - before[i]) / t.bounds[i].acceleration);
-  return most / dt;
+  return most / spacing;
 }
 
 // Takes the step of one tick towards the commands that were read; without valid ones, the joints brake.
@@ -237,13 +237,14 @@ SUPPLE_FN TickResult take_tick(const TickSetup<N, M> &setup, const TickRequest &
     start_rest_clock(t, memory);
   scalars.weight_changes = t.weight_changes;
   scalars.limit_changes = t.limit_changes;
+  const double spacing = step_spacing(scalars, setup.dt);
   const TickResult result = follow_law(setup, request.measured, request.preferred, memory, scratch, out);
   scalars.distance_known = !is_recovering(t, scalars);
   if (is_returning(t, scalars))
     scalars.returned_clock = scalars.rest_clock;
   if (is_recovering(t, scalars)) // while a return is announced, the arm that was stopped stands
     scalars.overdue = false;
-  scalars.demand = acceleration_demand(t, scratch.last_feedforward, memory.feedforward_velocity, setup.dt);
+  scalars.demand = acceleration_demand(t, scratch.last_feedforward, memory.feedforward_velocity, spacing);
   return result;
 }
 

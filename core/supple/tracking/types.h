@@ -33,6 +33,7 @@ struct Law {
   double active_speed = 0.0851;         // s_0, 1/s: speed of the command that counts as motion
   double level_acceleration = 0.1;   // of the acceleration limits: what the motion of later levels may ask of
                                      // earlier ones
+  double split_acceleration = 0.4;   // the same where one goal is split into position and orientation
   double deceleration_share = 0.901; // of the acceleration limit, planned when approaching
   double level_share = 0.15;   // deceleration_share of later levels: earlier ones need the rest to compensate
   double level_change = 0.4;   // of the acceleration limits: with which later priorities change their speed
@@ -293,6 +294,7 @@ struct ArmScalars {
   double unhalved_time;                // s: since that halving, while the command rests
   double approach_time;                // s: since the command rests, or since the last return
   double tick_time;                    // s: length of the whole tick, of which this may be a piece
+  double step_time;                    // s: length of the last step; 0: there was none
   double rest_clock;                   // s: since the command rests, without waiting for the measured arm
   double returned_clock;               // s: the clock when the arm last was RETURNING
   double bounded_time;  // s: that the speed bounds of end effectors need for their way since then
