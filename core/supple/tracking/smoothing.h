@@ -145,7 +145,9 @@ SUPPLE_FLAT void smooth_command(CommandState &s, const CommandOptions &o, double
   CommandFilter &f = s.filter;
   const double reach = tremor_reach(s, o);
   if (!f.active) {
-    const bool quiet = !(demand > o.tremor_begin) || (s.windowed && !swings(s, o)) || command.jumped;
+    // a wide window lets little tremor through
+    const bool smooth = s.windowed && s.scale > 0.9 && !swings(s, o);
+    const bool quiet = !(demand > o.tremor_begin) || smooth || command.jumped;
     if (!(o.smooth > 0) && (quiet || !watch_tremor(f, o, command, s.clock, reach)))
       return;
     begin_filter(f, o, command, dt);

@@ -121,11 +121,11 @@ struct CommandOptions {
   double narrow_time = 0.6;   // s: in which the part of the narrow one falls; shorter makes swings rough
   double narrow_rate = 40;    // 1/s: how fast it changes; faster is felt
   double line_window = 0.2; // s: window of the mean line, whose delay is half of it; shorter lets tremor pass
-  double small_swing = 0.012;  // weighted, rms: a swing within it, 4 mm or 0.7 degrees, is not extended
-  double swing_time = 0.5;     // s: of the means about which a command swings; longer notices slower swings
-  double energy_time = 0.7;    // s: of the average of energies; shorter lets the share ripple
-  double swing_margin = 0.005; // of the samples' energy: how much more a swing may have
-  double swing_caution = 0.9;  // see swinging_share
+  double small_swing = 0.012; // weighted, rms: a swing within it, 4 mm or 0.7 degrees, is not extended
+  double swing_time = 0.5;    // s: of the means about which a command swings; longer notices slower swings
+  double energy_time = 0.7;   // s: of the average of energies; shorter lets the share ripple
+  double swing_margin = 0.01; // of the samples' energy: how much more a swing may have
+  double swing_caution = 0.9; // see swinging_share
   double swinging = 0.4, steady = 0.7; // steadiness up to which a motion swings, and from which it moves on
   double share_rate = 12;              // 1/s: how fast the share of the extension changes; faster is felt
   double longest_gap = 0.022; // s between samples, averaged over time, up to which a motion is extended
