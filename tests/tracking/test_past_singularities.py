@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple import Frame, Joint, Linkage, Solver, gauntlet
+from supple import Frame, Joint, Linkage, Solver, gauntlet, models
 from supple.gauntlet.arms import arm_from_linkage
 
 RATE = 300
@@ -68,6 +68,33 @@ def test_an_arm_with_a_null_space_is_not_held_off_its_command_past_singularities
     assert np.median(error) < 0.004
     assert (error > 1).sum() <= 4
     assert np.exp(np.log(jerk).mean()) < 42
+
+
+def circled(arm: Linkage, start: list[float], centre: list[float], normal: list[float], speed: float) -> float:
+    """The largest error in mm on a circle at constant orientation, once about a centre, given from where it starts."""
+    q, out, axis = np.array(start), np.array(centre), np.array(normal) / np.linalg.norm(normal)
+    out = out - (out @ axis) * axis
+    radius, begin = np.linalg.norm(out), arm.frame(q, "tool0").matrix
+    ticks = round((2 * np.pi * radius / speed + 1) * RATE)
+    faster = np.minimum(np.arange(ticks) / RATE, 1)
+    angle = np.cumsum(faster**3 * (10 + faster * (6 * faster - 15))) / RATE * speed / radius
+    frames = np.tile(begin, (ticks, 1, 1))
+    cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    frames[:, :3, 3] += out - cos * out - sin * np.cross(axis, out)
+    found, _ = Solver().track(arm, "tool0", start=q, acceleration=15.0).replay(frames, 1 / RATE)
+    return float(1e3 * np.linalg.norm(arm.frame(found, "tool0").position - frames[:, :3, 3], axis=-1).max())
+
+
+def test_a_slow_circle_past_a_wrist_is_not_left_for_a_better_posture():
+    """A null space that climbs fast overshoots: the arm swings, and misses its command by centimetres."""
+    start = [1.516231, 0.367229, 0.32343, 1.660514, -1.921191, -0.606115, -0.552367]
+    centre, normal = [-0.106565, -0.05319, 0.050812], [0.18989, 0.452104, 0.871518]
+    assert circled(models.iiwa14(), start, centre, normal, 0.05) < 1
+
+
+def test_a_circle_that_touches_a_wrist_singularity_is_not_left_for_the_remembered_posture():
+    start, centre = [1.249867, 1.448442, 2.5195, -0.826349, 0.655606, 0.266557], [0.05359, 0.005742, 0.077967]
+    assert circled(models.ur5(), start, centre, [-0.374831, 0.907241, 0.190829], 0.2) < 2
 
 
 def through(arm: str, key: str) -> tuple[np.ndarray, np.ndarray]:
