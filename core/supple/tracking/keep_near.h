@@ -10,7 +10,7 @@
 //      distance d of each end effector that would go away gives a row g x <= h with g = dd/dx.
 //   2. What is left of the excess is removed by blending the step with braking.
 //   3. While a distance stays at its bound and the cost does not fall by `pressing_gain`, the joints brake
-//      more and more, as (time / longest_pressing)^2, also in ticks between in which the step is allowed: the
+//      more and more, as (time / longest)^2, also in ticks between in which the step is allowed: the
 //      law presses against a bound that it cannot cross, and would swing along it.
 // If braking itself leads farther away than the margin, as when the command has jumped during a motion, the
 // distance to which braking leads is the margin of this tick.
@@ -32,6 +32,8 @@ constexpr double row_weight = 1e4;
 constexpr double pressing_gain = 0.1;
 // s at the bound without such a gain until joints brake in full, and 1/s: how fast they approach braking then
 constexpr double longest_pressing = 0.1, pressing_braking = 300;
+// of the time in which the joints can brake: a slow arm may press for so long, if that is longer
+constexpr double pressing_momentum = 0.5;
 
 // What the commands did in this tick.
 struct CommandChange {
@@ -200,7 +202,9 @@ SUPPLE_FN void watch_pressing(const Nearness &nearness, bool anew, bool departin
 SUPPLE_FN bool pressing_shares(const Nearness &nearness, double *share) {
   const int n = nearness.t.problem.n, targets = nearness.t.problem.target_count;
   bool any = false, more = true;
-  const double time = lesser(1.0, nearness.memory.scalars->pressing_time / longest_pressing);
+  const ArmScalars &scalars = *nearness.memory.scalars;
+  const double longest = larger(longest_pressing, pressing_momentum * scalars.momentum_time);
+  const double time = lesser(1.0, scalars.pressing_time / longest);
   const double of_pressing = 1 - std::exp(-nearness.dt * pressing_braking * time * time);
   for (int i = 0; i < n; ++i)
     share[i] = 0;
