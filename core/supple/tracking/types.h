@@ -299,8 +299,6 @@ struct ArmScalars {
   double measured_age;   // s: of the newest measured joints
   double exact_share, next_exact_share; // of damping that may be left out, in this tick and the next
   double lag_product, lag_square;       // of lead and measured velocity: their ratio is the lag of the arm, s
-  double pressing_cost;                 // when pressing_time last began anew (keep_near.h)
-  double pressing_time;                 // s: in which distances were at their bounds without a gain
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
   int basis_age;                   // ticks since `basis` was made orthonormal; 0: it holds none
   int reduced_basis_age;           // the same of `reduced_basis`
@@ -338,12 +336,11 @@ struct ArmMemory {
   double *recovery_anchor;    // where the arm last followed well
   double *rest_q;             // where the arm was when the command came to rest
   double *approach_q;         // where the arm was when ArmScalars::approach_time began
-  double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
-  double *command_drift;                    // m: of the command since it rests, weighted
-  double *least_distance;                   // one a target: from its command, m
-  bool *has_pressed;     // one a target: its distance was at its bound since pressing_time began
-  double *twist_goals;   // 12 a target
-  double *last_measured; // n
+  double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
+  double *command_drift;                         // m: of the command since it rests, weighted
+  double *least_distance;                        // one a target: from its command, m
+  double *twist_goals;                           // 12 a target
+  double *last_measured;                         // n
   double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };
