@@ -150,3 +150,34 @@ def test_an_arm_that_is_stopped_is_waited_for_at_rest(seed):
         if tick < 250 * stopped:
             measured = step.q
     assert np.abs(step.velocity).max() < 1e-6
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-2, 3e-2, 0.1])
+def test_noise_changes_the_status_of_a_resting_command_a_few_times_at_most(noise):
+    """In 6 s at most ten times, and in the last two at most three times."""
+    rate = 300
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        goal = Frame.at(0.3 * rng.normal(size=3)) @ UR5.frame(START, "tool0") @ Frame.rotvec(0.5 * rng.normal(size=3))
+        follow = Solver().track(UR5, "tool0", start=START)
+        _, _, status = drive(follow, goal, rate, 6, delayed(6, noise, seed))
+        changes = [tick for tick in range(1, len(status)) if status[tick] is not status[tick - 1]]
+        assert len(changes) <= 10
+        assert sum(tick > 4 * rate for tick in changes) <= 3
+
+
+@pytest.mark.parametrize("rate", [60, 300, 1000])
+def test_a_real_change_of_the_status_is_reported_within_50_ms(rate):
+    here = UR5.frame(START, "tool0")
+    seen, alone = Solver().track(UR5, "tool0", start=START), Solver().track(UR5, "tool0", start=START)
+    drive(seen, here, rate, 1, delayed(0))
+    for _ in range(rate):
+        alone.step(here, 1 / rate)
+    moved = Frame.at([0, 0.2, 0]) @ here
+
+    def left(status):
+        return next(tick for tick, one in enumerate(status) if one is not TrackingStatus.FOLLOWING)
+
+    with_it = left(drive(seen, moved, rate, 1, delayed(0))[2])
+    without = left([alone.step(moved, 1 / rate).status for _ in range(rate)])
+    assert (with_it - without) / rate <= 0.05

@@ -9,9 +9,6 @@
 //   1. If the step x is not allowed, the nearest allowed one is taken, as the law measures deviations: the
 //      distance d of each end effector that would go away gives a row g x <= h with g = dd/dx.
 //   2. What is left of the excess is removed by blending the step with braking.
-//   3. While a distance stays at its bound and the cost does not fall by `bounded_gain`, the joints brake
-//      more and more, as (time / bounded_time)^2, also in ticks between in which the step is allowed: the law
-//      presses against a bound that it cannot cross, and would swing along it.
 // If braking itself leads farther away than the margin, as when the command has jumped during a motion, the
 // distance to which braking leads is the margin of this tick.
 #pragma once
@@ -28,11 +25,6 @@ constexpr int allowed_rounds = 3;
 constexpr double joint_motion_cost = 0.01;
 // weight of a row, over the largest cost of a joint
 constexpr double row_weight = 1e4;
-// of the cost: a larger fall is a gain, with which a distance may stay at its bound
-constexpr double bounded_gain = 0.1;
-// s at the bound without such a gain until joints brake in full, and 1/s: how fast they approach braking then
-constexpr double bounded_time = 0.1, bounded_braking = 300;
-
 // What the commands did in this tick.
 struct CommandChange {
   bool jumped, moved;
@@ -181,60 +173,6 @@ SUPPLE_FN void blend_with_braking(const Nearness &nearness, const double *allowe
   blend(kept, x);
 }
 
-// Adds this tick to the time at the bound of the targets in scratch.departures, if the step departs; it
-// begins anew with each gain, and with each motion of a command.
-SUPPLE_FN void watch_bounded(const Nearness &nearness, bool anew, bool departing) {
-  const ArmMemory &memory = nearness.memory;
-  ArmScalars &scalars = *memory.scalars;
-  anew = anew || nearness.command_way > 0 || scalars.last_cost < (1 - bounded_gain) * scalars.bounded_cost;
-  if (anew)
-    scalars.bounded_cost = scalars.last_cost;
-  scalars.bounded_time_spent = anew ? 0 : scalars.bounded_time_spent + (departing ? nearness.dt : 0);
-  for (int k = 0; k < nearness.t.problem.target_count; ++k)
-    memory.was_bounded[k] =
-        (memory.was_bounded[k] && !anew) || (departing && nearness.scratch.departures[k].excess > 0);
-}
-
-// The share of braking of each joint of end effectors that stay at their bound, and of those that share
-// joints with them: what moves together brakes together. Returns whether any brakes.
-SUPPLE_FN bool bounded_shares(const Nearness &nearness, double *share) {
-  const int n = nearness.t.problem.n, targets = nearness.t.problem.target_count;
-  bool any = false, more = true;
-  const double time = lesser(1.0, nearness.memory.scalars->bounded_time_spent / bounded_time);
-  const double of_bounded = 1 - std::exp(-nearness.dt * bounded_braking * time * time);
-  for (int i = 0; i < n; ++i)
-    share[i] = 0;
-  if (!(time > 0))
-    return false;
-  for (int pass = 0; pass < targets && more; ++pass) {
-    const Mover *first = nearness.at.movers;
-    more = false;
-    for (int k = 0; k < targets; ++k) {
-      const Mover *end = first + nearness.at.mover_count[k];
-      double most = nearness.memory.was_bounded[k] ? of_bounded : 0.0;
-      for (const Mover *mover = first; mover < end; ++mover)
-        most = larger(most, share[mover->index]);
-      for (const Mover *mover = first; mover < end; ++mover) {
-        more = more || share[mover->index] < most;
-        share[mover->index] = most;
-      }
-      any = any || most > 0;
-      first = end;
-    }
-  }
-  return any;
-}
-
-// Joints of end effectors that stay at their bound approach braking.
-SUPPLE_FN void brake_at_bound(const Nearness &nearness, const BoundsScratch &bounds, double *x) {
-  double *share = nearness.scratch.candidate, *braking = nearness.scratch.way;
-  if (!bounded_shares(nearness, share))
-    return;
-  brake_together(nearness.t, nearness.memory.velocity, nearness.dt, bounds, braking);
-  for (int i = 0; i < nearness.t.problem.n; ++i)
-    x[i] += share[i] * (braking[i] - x[i]);
-}
-
 // Keeps the end effectors near with the step in bounds.step. `anew`: what was remembered of distances does
 // not count. `fill_cost` fills the matrix of what a deviation from the step costs.
 template <int N, int M, class FillCost>
@@ -249,12 +187,8 @@ SUPPLE_FN void keep_near(const TickSetup<N, M> &setup, const Command *commands, 
   double *x = bounds.step, *allowed = scratch.allowed;
   for (int k = 0; k < t.problem.target_count; ++k)
     scratch.none[k] = 0;
-  const bool departing = watch_distances(nearness, anew, x) && departs(nearness, x, scratch.none);
-  watch_bounded(nearness, anew, departing);
-  if (!departing) {
-    brake_at_bound(nearness, bounds, x);
+  if (!watch_distances(nearness, anew, x) || !departs(nearness, x, scratch.none))
     return;
-  }
   brake_together(t, memory.velocity, dt, bounds, scratch.braking);
   if (departs(nearness, scratch.braking, scratch.none)) {
     nearness.either_way = true;
@@ -277,7 +211,6 @@ SUPPLE_FN void keep_near(const TickSetup<N, M> &setup, const Command *commands, 
       bounds.deviation_cost[i * n + i] += joint_motion_cost;
     move_to_allowed(nearness, bounds, x);
   }
-  brake_at_bound(nearness, bounds, x);
   if (departs(nearness, x, allowed))
     blend_with_braking(nearness, allowed, x);
 }

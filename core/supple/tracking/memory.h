@@ -36,7 +36,6 @@ SUPPLE_FN void lay_out(ArmMemory &memory, ScratchLayout &layout, const Tracking 
   layout.array(memory.weakest_row, m);
   layout.array(memory.command_drift, m);
   layout.array(memory.least_distance, targets);
-  layout.array(memory.was_bounded, targets);
   layout.array(memory.twist_goals, 12 * targets);
 }
 
@@ -166,10 +165,8 @@ SUPPLE_FN void lay_out(TickScratch &scratch, ScratchLayout &layout, const Tracki
 // Begins at q, at rest.
 SUPPLE_FN void begin_arm(const Tracking &t, const ArmMemory &memory, const double *q) {
   *memory.scalars = {};
-  for (int k = 0; k < t.problem.target_count; ++k) {
+  for (int k = 0; k < t.problem.target_count; ++k)
     std::memset(static_cast<void *>(memory.command_states + k), 0, sizeof(CommandState));
-    memory.was_bounded[k] = false;
-  }
   for (int i = 0; i < t.problem.n; ++i) {
     memory.q[i] = memory.posture[i] = memory.rest[i] = q[i];
     memory.recovery_anchor[i] = memory.approach_q[i] = memory.rest_q[i] = q[i];

@@ -44,6 +44,32 @@ SUPPLE_FN TrackingStatus measured_status(const Tracking &t, const Stop &toleranc
   return within(memory.q, tolerance) ? lagging : otherwise;
 }
 
+// s: the status of a measured arm changes when the last one has been absent for this time; when it goes back
+// and forth, for twice as long each time, up to the second. A return to the status before counts within
+// `flicker_time`, and is forgotten in `flicker_memory`.
+constexpr double least_dwell = 0.035, most_dwell = 2.5, flicker_time = 1, flicker_memory = 4;
+
+// The status that is reported where encoders have noise, of which a tick of the arm gave `status`. The first
+// change is reported after least_dwell; only a status that goes back and forth has to last longer.
+SUPPLE_FN int steady_status(int status, double dt, ReportedStatus &reported) {
+  if (!reported.known) {
+    reported = {true, status, status, 0, flicker_time, 0};
+    return status;
+  }
+  reported.since_change += dt;
+  reported.flicker = positive(reported.flicker - dt / flicker_memory);
+  reported.absent_time = status == reported.now ? 0 : reported.absent_time + dt;
+  const double dwell = lesser(most_dwell, least_dwell * std::exp2(positive(reported.flicker - 1)));
+  if (!(reported.absent_time > dwell))
+    return reported.now;
+  if (status == reported.before && reported.since_change < flicker_time + dwell)
+    reported.flicker += 1;
+  reported.before = reported.now;
+  reported.now = status;
+  reported.absent_time = reported.since_change = 0;
+  return status;
+}
+
 // The status of an arm after a tick towards valid commands; measures out.error, of the measured joints where
 // there are any.
 SUPPLE_FN TrackingStatus status_of(const Tracking &t, const Stop &tolerance, const TickRequest &request,
@@ -58,7 +84,16 @@ SUPPLE_FN TrackingStatus status_of(const Tracking &t, const Stop &tolerance, con
   const bool here = within(request.measured ? request.measured : memory.q, tolerance);
   if (here && !request.measured)
     status = following;
-  return !request.external && is_returning(t, *memory.scalars) ? returning : status;
+  ReportedStatus &reported = memory.scalars->reported;
+  if (!request.external && is_returning(t, *memory.scalars)) {
+    reported.known = false;
+    return returning;
+  }
+  if (!request.measured) {
+    reported.known = false;
+    return status;
+  }
+  return TrackingStatus(steady_status(status, request.dt, reported));
 }
 
 } // namespace SUPPLE_ISA

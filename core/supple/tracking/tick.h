@@ -342,6 +342,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     result = take_tick(TickSetup<N, M>{t, t.law, request.dt}, request, valid, memory, scratch, out);
   }
   if (!valid) {
+    memory.scalars->reported.known = false;
     for (int k = 0; k < targets; ++k)
       memory.command_states[k].started = false;
     return result;

@@ -274,6 +274,15 @@ struct Swing {
 // passes of a tick in which some joints are held (levels.h)
 constexpr int held_passes = 3;
 
+// The status that is reported of a measured arm (status.h).
+struct ReportedStatus {
+  bool known;
+  int now, before;     // TrackingStatus
+  double absent_time;  // s: since a tick last gave `now`
+  double since_change; // s
+  double flicker;      // how often the status lately went back to the one before
+};
+
 // the single numbers that an arm remembers; zero is their start
 struct ArmScalars {
   double pressed;                 // 0 to 1: how hard the command lately pressed against a fold
@@ -289,22 +298,21 @@ struct ArmScalars {
   double progress;                     // fall of the cost over what counts as progress, low-passed
   double joint_travel;                 // rad: length of the path in joint space since the cost last decreased
   double no_decrease_time;             // s: since the cost last decreased
-  Swing swing, cycle;                  // the second counts every rise, however small
-  double halved_cost;                  // the cost at its last halving
-  double unhalved_time;                // s: since that halving, while the command rests
-  double approach_time;                // s: since the command rests, or since the last return
-  double tick_time;                    // s: length of the whole tick, of which this may be a piece
-  double step_time;                    // s: length of the last step; 0: there was none
-  double rest_clock;                   // s: since the command rests, without waiting for the measured arm
-  double returned_clock;               // s: the clock when the arm last was RETURNING
-  double bounded_time;  // s: that the speed bounds of end effectors need for their way since then
-  double momentum_time; // s: in which the joints, as fast as since the last gain, can brake
-  double waiting_time;  // s: how long some joint has waited for the measured one
-  double measured_age;  // s: of the newest measured joints
+  ReportedStatus reported;
+  Swing swing, cycle;    // the second counts every rise, however small
+  double halved_cost;    // the cost at its last halving
+  double unhalved_time;  // s: since that halving, while the command rests
+  double approach_time;  // s: since the command rests, or since the last return
+  double tick_time;      // s: length of the whole tick, of which this may be a piece
+  double step_time;      // s: length of the last step; 0: there was none
+  double rest_clock;     // s: since the command rests, without waiting for the measured arm
+  double returned_clock; // s: the clock when the arm last was RETURNING
+  double bounded_time;   // s: that the speed bounds of end effectors need for their way since then
+  double momentum_time;  // s: in which the joints, as fast as since the last gain, can brake
+  double waiting_time;   // s: how long some joint has waited for the measured one
+  double measured_age;   // s: of the newest measured joints
   double exact_share, next_exact_share; // of damping that may be left out, in this tick and the next
   double lag_product, lag_square;       // of lead and measured velocity: their ratio is the lag of the arm, s
-  double bounded_cost;                  // when bounded_time_spent last began anew (keep_near.h)
-  double bounded_time_spent;            // s: in which distances were at their bounds without a gain
   double demand;                   // the largest acceleration of the last feed-forward over its joint's limit
   int basis_age;                   // ticks since `basis` was made orthonormal; 0: it holds none
   int reduced_basis_age;           // the same of `reduced_basis`
@@ -342,12 +350,11 @@ struct ArmMemory {
   double *recovery_anchor;    // where the arm last followed well
   double *rest_q;             // where the arm was when the command came to rest
   double *approach_q;         // where the arm was when ArmScalars::approach_time began
-  double *recovery_q, *recovery_previous_q; // joint values that approach the command, and a tick earlier
-  double *command_drift;                    // m: of the command since it rests, weighted
-  double *least_distance;                   // one a target: from its command, m
-  bool *was_bounded;     // one a target: its distance was at its bound since bounded_time_spent began
-  double *twist_goals;   // 12 a target
-  double *last_measured; // n
+  double *recovery_q, *recovery_previous_q;      // joint values that approach the command, and a tick earlier
+  double *command_drift;                         // m: of the command since it rests, weighted
+  double *least_distance;                        // one a target: from its command, m
+  double *twist_goals;                           // 12 a target
+  double *last_measured;                         // n
   double *lead_fast, *lead_slow, *velocity_fast; // low-passed: q less the measured joints, and velocity
   ArmScalars *scalars;
 };
