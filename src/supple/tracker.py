@@ -134,9 +134,10 @@ class Tracker:
             goal: a Frame or an array (4, 4); for several end effectors a list of them; for many arms (arms, 4, 4). A
                 `Goal` is taken too, and may change the weights; its priority is that of `Solver.track`. A command that
                 is not finite holds the arm.
-            dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 2 ms, in
-                which the command moves smoothly from the last to this one. One longer than 0.25 s counts as 0.25 s;
-                in one shorter than 1 us nothing moves, and 1e9 s or longer holds the arm.
+            dt: time since the last tick, in seconds. A tick longer than 4 ms is divided into pieces of at most 1 ms, or
+                2 ms where more than ten joint values move. In them the command moves smoothly from the last to this
+                one. One longer than 0.25 s counts as 0.25 s; in one shorter than 1 us nothing moves, and 1e9 s or
+                longer holds the arm.
             stamp: when the command was made, in seconds on any clock; slow or irregular commands are then smoothed.
             measured: joint values (dof,) measured on the real arm. The tracker continues from its own values, but waits
                 for an arm that falls far behind, and the step has the error of the real arm. Values that are not finite

@@ -288,7 +288,7 @@ SUPPLE_FN void estimate_command(CommandState &s, const double *goal, bool stampe
   s.since_sample += dt;
   ++s.ticks_since_sample;
   advance_command(s, options, goal, check, stamped, stamp, dt, out);
-  if (piece_count(dt) > 1) // begin_path does the rest
+  if (is_divided(dt)) // begin_path does the rest
     return;
   s.last_dt = dt;
   s.divided = false;

@@ -20,7 +20,7 @@ SUPPLE_FN void bring_in(const Tracking &t, const IdleJoint *joints, int count, d
                         double *q, double *velocity) {
   const bool passes = dt >= shortest_tick && dt < endless_tick;
   dt = lesser(dt, longest_pause);
-  const int pieces = passes ? piece_count(dt) : 0;
+  const int pieces = passes ? piece_count(dt, t.problem.n) : 0;
   for (int k = 0; k < count; ++k) {
     const IdleJoint &joint = joints[k];
     IdleMotion &motion = motions[k];

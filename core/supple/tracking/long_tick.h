@@ -5,11 +5,17 @@
 namespace supple {
 inline namespace SUPPLE_ISA {
 
-// s: a longer tick is divided into equal pieces, none longer than the second
-constexpr double longest_tick = 4.000001e-3, longest_piece = 2e-3;
+// s: a longer tick is divided into equal pieces, none longer than the second; where more than `few_values`
+// joint values move, whose ticks take long, none longer than the third
+constexpr double longest_tick = 4.000001e-3, longest_piece = 1e-3, longest_piece_of_many = 2e-3;
+constexpr int few_values = 10;
 
-SUPPLE_FLAT int piece_count(double dt) {
-  return dt <= longest_tick ? 1 : int(std::ceil(dt / longest_piece - 1e-6));
+SUPPLE_FLAT bool is_divided(double dt) { return dt > longest_tick; }
+
+// of a tick in which n joint values move
+SUPPLE_FLAT int piece_count(double dt, int n) {
+  const double longest = n > few_values ? longest_piece_of_many : longest_piece;
+  return is_divided(dt) ? int(std::ceil(dt / longest - 1e-6)) : 1;
 }
 
 // How the command moves in a divided tick that ends at `end`. It starts with the velocity that it had; at its

@@ -334,7 +334,7 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
   memory.scalars->tick_time = request.dt;
   TickResult result;
   bool valid;
-  const int pieces = request.external ? 1 : piece_count(request.dt);
+  const int pieces = request.external ? 1 : piece_count(request.dt, n);
   if (pieces > 1) {
     valid = divide_tick<N, M>(t, options, request, pieces, memory, scratch, out, result);
   } else {
