@@ -103,6 +103,12 @@ def _commands(arm: Arm, start: Array, rng: np.random.Generator) -> list[tuple[Ar
     return out[:TICKS]
 
 
+def _moved(arm: Arm, q: Array) -> int:
+    """How many joint values move the end effectors."""
+    columns = np.vstack([np.atleast_2d(arm.linkage.jacobian(q, link)) for link in arm.links])
+    return int(np.count_nonzero(np.abs(columns).max(axis=0)))
+
+
 def _excess(arm: Arm, follow: motion.Tracker, q: Array, times: Array, even: bool) -> dict[str, float]:
     linkage = arm.linkage
     dt = times[:, None]
@@ -110,7 +116,8 @@ def _excess(arm: Arm, follow: motion.Tracker, q: Array, times: Array, even: bool
     rounding = 4e-16 * np.maximum(np.abs(q).max(), 1) / dt  # of a velocity, from that of q
     change = np.abs(np.diff(velocity, axis=0, prepend=0))
     # long ticks are divided; the mean velocity of two ticks may differ by as much as their pieces allow
-    part = np.where(dt > 4.000001e-3, dt / np.maximum(np.ceil(dt / 2e-3 - 1e-6), 1), dt)
+    longest = 1e-3 if _moved(arm, q[0]) <= 10 else 2e-3
+    part = np.where(dt > 4.000001e-3, dt / np.maximum(np.ceil(dt / longest - 1e-6), 1), dt)
     before, last = np.vstack([dt[:1], dt[:-1]]), np.vstack([dt[:1], part[:-1]])
     allowed = 0.5 * follow.acceleration * (dt + part + before - last)
     frames = arm.frames(q)

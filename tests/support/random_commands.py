@@ -92,10 +92,10 @@ def passed(dts):
     return np.where((dts > 0) & (dts < 1e9), np.minimum(dts, LONGEST), 0.0)
 
 
-def piece(dts):
-    """The length of the pieces into which each tick is divided."""
-    time = passed(dts)
-    return np.where(time > 4.000001e-3, time / np.maximum(np.ceil(time / 2e-3 - 1e-6), 1), time)
+def piece(dts, values):
+    """The length of the pieces into which each tick is divided, where so many joint values move."""
+    time, longest = passed(dts), 1e-3 if values <= 10 else 2e-3
+    return np.where(time > 4.000001e-3, time / np.maximum(np.ceil(time / longest - 1e-6), 1), time)
 
 
 def held_for(rng, rows, ticks, arms):

@@ -82,7 +82,8 @@ def ride(linkage, goals, seed, ticks, arms, *, pushes, measures):
             step = follow.step(asked[0] if len(asked) == 1 else asked, dt, stamp=stamp, measured=seen)
         q[k + 1], velocity[k + 1] = step.q, step.velocity
     used = columns(linkage, lambda joint: any(joint in path(linkage, goal.link) for goal in goals))
-    return Ride(linkage, passed(dts)[:, None, None], piece(dts)[:, None, None], q, velocity, bound, used)
+    pieces = piece(dts, np.count_nonzero(used))
+    return Ride(linkage, passed(dts)[:, None, None], pieces[:, None, None], q, velocity, bound, used)
 
 
 def outside(linkage, q):
@@ -118,7 +119,7 @@ def check(done):
     moved = time[:, 0, 0] > 0
     long, short = time[moved], done.piece[moved]
     mean = np.where(balls, 0, (after - before)[moved]) / long
-    rounding = 1e-13 * scale[moved] / long  # of up to 125 pieces
+    rounding = 1e-13 * scale[moved] / long  # of up to 250 pieces
     assert (np.abs(mean) <= linkage.speed * (1 + 1e-12) + rounding).all()
     allowed = 0.5 * done.acceleration * (long[1:] + short[1:] + long[:-1] - short[:-1])
     assert (np.abs(np.diff(mean, axis=0)) <= allowed * (1 + 1e-9) + rounding[1:] + rounding[:-1]).all()

@@ -320,6 +320,12 @@ SUPPLE_FN void clear_results(int n, int targets, const TickResultArrays &out) {
   }
 }
 
+// Whether the lengths of two ticks are similar. If not, the motions of the command within them fit together
+// badly, so what they demand of joints is no sign of tremor.
+SUPPLE_FLAT bool lengths_are_similar(double before, double now) {
+  return before <= 2 * now && now <= 2 * before;
+}
+
 // One tick of one arm.
 template <int N, int M>
 SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, const Stop &tolerance,
@@ -331,7 +337,9 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     return {}; // not a time step: nothing moves, the status is HELD
   request.dt = lesser(request.dt, longest_pause);
   request.measured = measured_joints(request, n, memory);
-  memory.scalars->tick_time = request.dt;
+  ArmScalars &scalars = *memory.scalars;
+  const bool even = lengths_are_similar(scalars.tick_time, request.dt);
+  scalars.tick_time = request.dt;
   TickResult result;
   bool valid;
   const int pieces = request.external ? 1 : piece_count(request.dt, n);
@@ -341,8 +349,10 @@ SUPPLE_FN TickResult tick(const Tracking &t, const CommandOptions *options, cons
     valid = read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands);
     result = take_tick(TickSetup<N, M>{t, t.law, request.dt}, request, valid, memory, scratch, out);
   }
+  if (!even)
+    scalars.demand = 0;
   if (!valid) {
-    memory.scalars->reported.known = false;
+    scalars.reported.known = false;
     for (int k = 0; k < targets; ++k)
       memory.command_states[k].started = false;
     return result;
