@@ -449,7 +449,8 @@ void irregular(Report &report) {
   report.add("three ticks without a sample now and then: its swing", "double", missed.error, 1.05, missed.at);
 }
 
-// What is read of a quick swing accelerates little more than the hand.
+// What is read of a quick swing accelerates little more than the hand; where samples are lost, at most four
+// times as much.
 void smoothness(Report &report) {
   Worst clean, lossy;
   Random random{10};
@@ -756,6 +757,53 @@ void pointing(Report &report) {
   report.add("a direction at rest is read to the last bit", "double", rests.error, 0, rests.at);
 }
 
+// The window is entered, and left again before it has been entered quite: in a fast loop 60 samples take less
+// than the blend. What is read goes on without a step.
+void window_left_early(Report &report) {
+  Worst steps;
+  for (double rate : {300.0, 500.0, 1000.0})
+    for (bool stamped : {false, true}) {
+      Reader reader;
+      double taken = 0, last = 0;
+      for (int i = 0; i < 2 * rate; ++i) {
+        const int since = i - int(rate);
+        taken = since == 0 || since == 2 || since == 4 ? taken : i / rate;
+        const double x = 0.3 * taken * (taken < 1 ? taken * (2 - taken) : 1);
+        const Command &c =
+            reader.step(Hand::goal(identity<double>(), {x, 0, 0}), 1 / rate, stamped ? taken : std::nan(""));
+        const double v = c.displacement[0] * rate;
+        if (since > 5)
+          steps.see(v - last, i / rate);
+        last = v;
+      }
+    }
+  report.add("a window that is left early is left without a step: m/s", "double", steps.error, 0.1, steps.at);
+}
+
+// A fast device jumps and moves on; it may jump back soon, or fall silent: the place before does not come
+// back.
+void fast_jumps(Report &report) {
+  Random random{11};
+  Worst back, flags;
+  for (int trial = 0; trial < 60; ++trial) {
+    const double loop = trial % 2 ? 300 : 1000, rate = random.between(150, 500), jump = 1.5 + random.unit(),
+                 home = jump + random.between(0.3, 1);
+    Reader reader;
+    int jumps = 0;
+    for (int i = 0; i < 4.5 * loop; ++i) {
+      const double t = i / loop, taken = std::floor(t * rate + 1e-9) / rate;
+      const double x = (taken > jump && taken < home ? 0.4 : 0) + 0.05 * taken;
+      const Command &c = reader.step(Hand::goal(identity<double>(), {x, 0, 0}), 1 / loop, taken);
+      jumps += c.jumped;
+      if (jumps > 0)
+        back.see(c.goal[9] - x, t);
+    }
+    flags.see(jumps - 2, trial);
+  }
+  report.add("a fast device that has jumped: metres from it", "double", back.error, 0.02, back.at);
+  report.add("a fast device jumps there and back", "double", flags.error, 0, flags.at);
+}
+
 } // namespace test
 
 int main() {
@@ -767,6 +815,8 @@ int main() {
   test::turns(report);
   test::quick(report);
   test::swings(report);
+  test::window_left_early(report);
+  test::fast_jumps(report);
   test::irregular(report);
   test::smoothness(report);
   test::sparse(report);

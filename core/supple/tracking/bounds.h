@@ -183,7 +183,7 @@ SUPPLE_FN void step_box(const TickSetup<N, M> &setup, const ArmMemory &memory, c
   const Lanes gain(limit_gain(t, memory.velocity, setup.dt));
   for (int i = 0; i < n; i += native_width) {
     auto bound = [&](BoundRow row) { return load_lanes(t.bound_rows + row * stride + i); };
-    // the acceleration limit holds for the change over dt: at it, the next change is as long as the next dt
+    // an acceleration at its limit goes on as limit dt, any other as acceleration times spacing
     const Lanes limit = bound(acceleration_row), last = load_lanes(memory.acceleration + i);
     const Lanes expected = last * select(magnitude(last) < limit, spacing, one);
     Lanes low, high;

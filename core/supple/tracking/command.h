@@ -27,7 +27,7 @@ SUPPLE_FLAT void begin_blend(CommandState &s, const double *difference, const do
 
 SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const double *goal, bool stamped,
                              double stamp) {
-  s.clock = s.since_sample = s.farthest_square = s.narrow_part = s.narrow_slope = 0;
+  s.clock = s.since_sample = 0;
   s.next_slot = s.interval_count = s.ticks_since_sample = s.every_tick_count = s.doubt = 0;
   s.rate_known = s.waiting = s.windowed = s.mixing = s.stopped = s.divided = s.filter.active = false;
   s.filter.reversals = 0;
@@ -37,7 +37,7 @@ SUPPLE_FN void begin_command(CommandState &s, const CommandOptions &o, const dou
   goal_to_value(o, goal, s.newest);
   std::memcpy(s.output, s.newest, sizeof s.output);
   s.scale = 1;
-  s.interval = 2 * o.fast_interval;
+  s.interval = s.mean_gap = 2 * o.fast_interval;
   s.started = s.direct = true;
   s.stamped = stamped;
   s.stamp = stamp;
@@ -133,12 +133,14 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
   if (anew || was_windowed || !every_tick || s.blend_left > 0 ||
       s.clock - s.last_sample >= 0.9 * o.fast_interval) {
     refresh_newest(s, o);
-    if (anew)
+    if (anew) {
       fill_window(s, o);
-    else
+      begin_swing(s, o);
+    } else {
       add_sample(s, o, timing.sample_time, s.clock - dt);
-    if (!was_windowed && !s.mixing)
-      follow_swing(s, o);
+      if (!was_windowed && !s.mixing)
+        follow_swing(s, o);
+    }
   }
   s.since_sample = 0;
   s.ticks_since_sample = 0;
@@ -148,7 +150,7 @@ SUPPLE_FLAT bool accept_sample(CommandState &s, const CommandOptions &o, const d
     blend_to_newest(s, o);
   else if (windowed && !was_windowed)
     begin_window(s, o, dt);
-  else if (s.windowed && s.doubt == 0)
+  else if (s.windowed && s.doubt == 0 && (s.mixing || !(s.blend_left > 0)))
     end_window(s, o);
   s.stopped = false;
   s.rate_known = s.rate_known || every_tick;

@@ -32,6 +32,7 @@ SUPPLE_FN void begin_swing(CommandState &s, const CommandOptions &o) {
   swing.steady = 1;
   std::memcpy(swing.sample_mean, s.newest, sizeof swing.sample_mean);
   std::memcpy(swing.line_mean, s.newest, sizeof swing.line_mean);
+  s.farthest_square = s.narrow_part = s.narrow_slope = 0;
 }
 
 // Moves a mean towards x by this share; `d` is then the difference of x from it.
@@ -135,7 +136,7 @@ SUPPLE_FLAT bool swing_is_known(const CommandState &s, const CommandOptions &o) 
 SUPPLE_FN void follow_swing(CommandState &s, const CommandOptions &o) {
   double v[value_size], lag;
   s.scale = 1;
-  if (!(s.clock - s.sample_time[s.next_slot] >= 0.5 * o.window)) // of too short a time
+  if (!(s.clock - s.sample_time[s.next_slot] >= 0.5 * o.window)) // too short to be read
     s.swing.clock = s.clock;
   else if (!swing_is_known(s, o) || !read_window(s, o, s.clock, s.clock - s.swing.clock, v, lag))
     begin_swing(s, o);

@@ -295,7 +295,7 @@ SUPPLE_FN void report_weakest(const TickSetup<N, M> &setup, const TickEvaluation
 // The step along the near-singular direction c, and what the tick reports of it:
 //   lambda' = gamma + (1 - psi + psi omega)(lambda - gamma)          curvature counts where there is a fold
 //   chi = (1 - |lambda'|/sigma_0^2)^2 or 0, d = |lambda'| + (alpha_0 + alpha_1 kappa^2) chi
-//   x_b = [z.J'r + p_1 omega chi activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
+//   x_b = [z.J'r + p_1 omega chi haste activity z.(posture - q)] / max(d + (beta - 1) alpha_0 chi, lambda);
 //   damping and pull only as much as the joints' bounds need (unneeded_shares); beside a null space half
 //   of the damping and no pull
 //   x_f = z.J'(c - b/2) / d, c = displacement of the command, b = second derivative along the last step

@@ -4,7 +4,8 @@
 // The filter is y'' = w^2 (c - y) - 2 w y', critically damped: it never amplifies, and it is 2/w late. Tremor
 // is a command that stays where it is, and whose feed-forward again and again, in turning directions, asks
 // joints for more than their acceleration limits. Then w falls until it asks for less, and rises again when
-// the tremor ends. A command that moves away from the filter is no tremor, and ends it.
+// the tremor ends. A command that moves away from the filter is no tremor, and ends it: farther than a
+// little, or than about as far as it swings.
 #pragma once
 #include "supple/tracking/reading.h"
 

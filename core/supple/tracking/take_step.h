@@ -17,8 +17,8 @@ SUPPLE_FLAT double side_of(const JointBounds &joint, double limit_side, double v
   return not_limited;
 }
 
-// The acceleration that changes a velocity so in a step of dt. At its limit, which holds for the change over
-// dt, it is that limit.
+// The acceleration of a step of dt whose velocity changes so much: the change over `spacing`, or the limit
+// itself where the change over dt is at it.
 SUPPLE_FLAT double acceleration_of(double change, double dt, double spacing, double limit) {
   const double most = (1 - 1e-9) * limit, size = std::fabs(change);
   if (size < most * dt && size < most * spacing)

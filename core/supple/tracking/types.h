@@ -118,7 +118,7 @@ struct CommandOptions {
   double rise = 0.38;   // s: in which a new sample gains its weight; shorter lets single samples be felt
   double narrow_share = 0.75; // second window over the first; smaller lets a lost sample be felt
   double tremor = 0.01;       // weighted: how far the two may differ; 3 mm or 0.6 degrees
-  double narrow_time = 0.6;   // s: in which the part of the narrow one falls; shorter makes swings rough
+  double narrow_time = 0.6;   // s: in which the square of the difference falls; shorter makes swings rough
   double narrow_rate = 40;    // 1/s: how fast it changes; faster is felt
   double line_window = 0.2; // s: window of the mean line, whose delay is half of it; shorter lets tremor pass
   double small_swing = 0.012; // weighted, rms: a swing within it, 4 mm or 0.7 degrees, is not extended
@@ -205,9 +205,9 @@ struct alignas(64) CommandState {
   double blend[6], blend_velocity[6]; // a difference that fades, and its velocity when it began
   double blend_left, blend_duration;  // s: until it has faded, and from its start
   double entry[numbers];              // what the window gave when it was entered
+  double held;                        // the part of the window's motion since then that fades too
   double farthest_square;             // weighted: of the two parabolas' distance, fading
   double narrow_part, narrow_slope;   // of the narrow parabola in what is read, 1/s
-  double held;                        // the part of its motion since then that fades too
   double clock, since_sample;         // s: our clock; time since the newest sample
   double last_dt;                     // s: length of the last tick
   double last_change;                 // when samples last differed from the newest
@@ -218,7 +218,7 @@ struct alignas(64) CommandState {
   double scale;                  // of lag and window, by the interval
   int next_slot, interval_count; // the slot to fill; how many gaps the interval is the mean of
   int ticks_since_sample;
-  int every_tick_count; // how many samples in turn came at every tick
+  int every_tick_count; // how many samples in turn came at every tick, up to largest_doubt
   int doubt; // +10 for a sample after ticks without one, -1 for others; from doubt_limit on the window is
              // used
   bool started;

@@ -25,15 +25,9 @@ SUPPLE_FLAT double sum_slots(Slots x) {
 // slots that are kept free of samples still in the window
 constexpr int reserved_slots = 6;
 
-// Puts the newest sample into the window. Where more samples come than the window can hold, some are left
-// out, so that none leaves it early.
-SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sample_time,
-                            double received_time) {
+// Puts the newest sample into the next slot of the window.
+SUPPLE_FLAT void place_sample(CommandState &s, double sample_time, double received_time) {
   const int i = s.next_slot;
-  const double oldest = s.sample_time[(i + reserved_slots) % window_slots];
-  const bool full = s.clock - oldest < o.window * s.scale || s.every_tick_count > reserved_slots;
-  if ((s.windowed || s.mixing) && full && sample_time - s.last_sample < o.fast_interval * s.scale)
-    return;
   s.sample_time[i] = sample_time;
   s.received_time[i] = received_time;
   for (int k = 0; k < value_size; ++k)
@@ -42,14 +36,26 @@ SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sam
   s.last_sample = sample_time;
 }
 
-// The command rested since its last sample: repeats the newest one at the samples' interval until now.
+// The same where the window needs it: where more samples come than it can hold, some are left out, so that
+// none leaves it early.
+SUPPLE_FLAT void add_sample(CommandState &s, const CommandOptions &o, double sample_time,
+                            double received_time) {
+  const double oldest = s.sample_time[(s.next_slot + reserved_slots) % window_slots];
+  const bool full = s.clock - oldest < o.window * s.scale || s.every_tick_count > reserved_slots;
+  if ((s.windowed || s.mixing) && full && sample_time - s.last_sample < o.fast_interval * s.scale)
+    return;
+  place_sample(s, sample_time, received_time);
+}
+
+// The command rested since its last sample: repeats the newest one at the samples' interval until now, but no
+// denser than the window can hold.
 SUPPLE_FN void repeat_newest(CommandState &s, const CommandOptions &o, double received_time) {
-  const double step = s.windowed ? s.interval : larger(o.fast_interval, s.interval),
-               first = s.clock - window_slots * step;
+  const double least = o.fast_interval * (s.windowed || s.mixing ? s.scale : 1),
+               step = larger(least, s.interval), first = s.clock - window_slots * step;
   if (!(s.last_sample > first))
     s.last_sample = first;
   for (int i = 0; i < window_slots && s.last_sample + step <= s.clock; ++i)
-    add_sample(s, o, s.last_sample + step, received_time);
+    place_sample(s, s.last_sample + step, received_time);
 }
 
 // fills the window with the newest sample, as if the command had always been there
