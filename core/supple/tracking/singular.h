@@ -5,13 +5,13 @@
 //   near-singular  gamma < sigma_0^2: damped, pulled to the remembered posture, and led out of folds
 //   regular        all others: gradient over |lambda|
 //
-// Symbols and fields of Law:
+// Symbols and fields of Law (those of folds: fold_exit.h):
 //   sigma_0  singular_threshold    alpha_0  damping                   kappa_0  fold_curvature
-//   sigma_1  climb_threshold       alpha_1  fold_damping              T_l      look_ahead
-//   sigma_f  fold_threshold        beta     feedback_damping_ratio    b_1      pressed_scale
-//   p_1      fold_posture_pull
+//   sigma_1  climb_threshold       alpha_1  fold_damping              p_1      fold_posture_pull
+//   beta     feedback_damping_ratio
 #pragma once
 #include "supple/math/eigen.h"
+#include "supple/tracking/fold_exit.h"
 #include "supple/tracking/passing.h"
 
 namespace supple {
@@ -217,51 +217,6 @@ SUPPLE_FN void remove_regular_part(const SingularScratch &scratch, int count, in
 // Part of the damping along near-singular directions beside a null space, which can lead away from the
 // singularity.
 constexpr double redundant_damping = 0.5;
-// Part of T_l where some joints are held: fewer joints can leave the fold, so it looks ahead half as far.
-constexpr double held_look_ahead = 0.5;
-// The reach margin, in units of sigma_0^2, at which half of the exit is applied: the exit begins without a
-// jump.
-constexpr double half_exit_margin = 0.05;
-
-// Out of a fold: with s the distance along z, the task in the direction k/kappa is
-// task(s) = slope s + kappa s^2 / 2. Once the command is within reach again, or will be within T_l, the step
-// leads to the root s of task(s) = residual + ahead that lies on the side of the remembered posture.
-struct FoldExit {
-  double feedback, pressed;
-};
-// How much the slope is greater at the remembered posture, to first order over all joints. Its zeros are
-// where the arm is singular, so its sign tells the side.
-template <int N, int M>
-SUPPLE_FN double slope_change(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
-                              double kappa, const SingularScratch &scratch) {
-  const int n = setup.n();
-  for (int i = 0; i < n; ++i)
-    scratch.gradient[i] = 0;
-  add_singular_value_gradient(setup, at, scratch.joint_direction, k, kappa, 1.0, scratch.gradient);
-  return dot_rows<N>(scratch.gradient, at.to_posture, n);
-}
-template <int N, int M>
-SUPPLE_FN FoldExit leave_fold(const TickSetup<N, M> &setup, const TickEvaluation &at, const double *k,
-                              const double *image, const Fold &fold, double gamma, bool all_free,
-                              double feedback, double pressed, const SingularScratch &scratch) {
-  const Law &law = setup.law;
-  const int m = setup.m();
-  const double kappa = fold.kappa, slope = dot_rows<M>(k, image, m) / kappa;
-  const double residual = dot_rows<M>(k, at.residual, m) / kappa;
-  const double command = dot_rows<M>(k, at.command, m) / kappa;
-  pressed = larger(pressed, clip(-kappa * fold.psi * residual / law.pressed_scale, 0.0, 1.0));
-  const double ahead = (all_free ? 1.0 : held_look_ahead) * law.look_ahead * command / setup.dt;
-  const double reach_margin = kappa * (residual + ahead); // positive: the command is within reach
-  if (!(reach_margin > 0))
-    return {feedback, pressed};
-  const double vertex = -slope / kappa;
-  const double side = slope + slope_change(setup, at, k, kappa, scratch) < 0 ? -1 : 1;
-  const double displacement = vertex + side * root(slope * slope + 2 * reach_margin) / kappa;
-  const double weight = pressed * fold.weight * squared(positive(1 - gamma / squared(law.fold_threshold))) *
-                        reach_margin / (reach_margin + half_exit_margin * squared(law.singular_threshold));
-  return {feedback + weight * (displacement - feedback), pressed};
-}
-
 // Which way the weakest direction fails: the residual minus the part that regular directions can remove, of
 // the target where most of it remains. Where it is zero, J z takes its place.
 template <int N, int M>
@@ -345,8 +300,8 @@ SUPPLE_FN DirectionStep near_singular_step(const TickSetup<N, M> &setup, const T
   double feedback = at_least(along.feedback_gradient / divisor, resting) + pull * along.to_posture / divisor;
   // of several levels, one with a joint held may not reach the other side of the fold
   if (kappa > 1e-9 && (free.level < 0 || free.all_joints)) {
-    const FoldExit exit =
-        leave_fold(setup, at, k, image, fold, gamma, free.all_joints, feedback, out.pressed, scratch);
+    const FoldExit exit = leave_fold(setup, at, k, image, fold, gamma, scratch.joint_direction,
+                                     free.all_joints, feedback, out.pressed, scratch.gradient);
     feedback = exit.feedback;
     out.pressed = exit.pressed;
   }
