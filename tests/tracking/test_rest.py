@@ -416,3 +416,31 @@ def test_an_arm_that_halved_its_error_late_does_not_swing_on(rate, start, positi
     arm, command = whole.part(whole.root, link), Frame.rotvec(turn).matrix.copy()
     command[:3, 3] = position
     assert rests_late(arm, link, np.array(start), command, rate) < 0
+
+
+@pytest.mark.parametrize("stall", [0.08, 0.15, 0.25])
+def test_a_command_that_jumps_while_the_loop_stalls_is_not_passed(stall):
+    """The long tick is not taken for a motion that goes on: then the arm would pass the command by up to 0.2 m."""
+    arm, link = supple.models.ur5(), "tool0"
+    start = np.array([0, -1.2, 1.5, -1.2, -1.4, 0])
+    tool = arm.frame(start, link)
+    for way in ([0, 0.3, 0], [0, 0, 0.25], [-0.2, 0.2, 0.1], [0, -0.3, 0], [0.1, 0.1, -0.3]):
+        tracker, command = supple.Solver().track(arm, link, start=start), Frame.at(way) @ tool
+        for _ in range(30):
+            tracker.step(tool, 1 / 300)
+        dts = [stall] + [1 / 300] * 900
+        q = np.array([tracker.step(command, dt).q.copy() for dt in dts])
+        far = np.linalg.norm(arm.frame(q, link).position - command.position, axis=-1)
+        assert (far - np.minimum.accumulate(far)).max() < 0.02
+        assert far[-1] < 1e-3
+
+
+def test_a_hand_that_moves_on_while_the_loop_stalls_is_followed():
+    arm, link = supple.models.ur5(), "tool0"
+    start = np.array([0, -1.2, 1.5, -1.2, -1.4, 0])
+    tool, tracker, now = arm.frame(start, link), supple.Solver().track(arm, link, start=start), 0.0
+    for dt in [1 / 300] * 150 + [0.1] + [1 / 300] * 150:
+        now += dt
+        command = Frame.at([0, 0.1 * max(now - 0.1, 0) ** 2 * (3 - 2 * now), 0]) @ tool
+        step = tracker.step(command, dt)
+        assert np.linalg.norm(arm.frame(step.q, link).position - command.position) < 1e-3

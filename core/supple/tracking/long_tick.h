@@ -18,19 +18,39 @@ SUPPLE_FLAT int piece_count(double dt, int n) {
   return is_divided(dt) ? int(std::ceil(dt / longest - 1e-6)) : 1;
 }
 
+// Whether a command that rested before a long tick, or for which the loop stalled, is somewhere else after
+// it: it may have stopped there, so it is not taken for a motion that goes on. `v` and `last` are the mean
+// velocities of this tick and of the last.
+SUPPLE_FN bool is_sudden(const CommandState &s, const CommandOptions &o, const double *v, const double *last,
+                         double dt) {
+  if (!(dt > o.long_tick))
+    return false;
+  double change[6];
+  for (int i = 0; i < 6; ++i)
+    change[i] = v[i] - last[i];
+  const bool rested = weighted_norm(o, last) <= no_motion, stalled = dt > o.stall * s.last_dt;
+  return (rested || stalled) && weighted_norm(o, change) > o.sudden_speed;
+}
+
 // How the command moves in a divided tick that ends at `end`. It starts with the velocity that it had; at its
 // end it has that of the parabola through the last three outputs, v + (v - v') dt / (dt + dt'), with v and v'
-// the mean velocities of this tick and of the last; at rest where it did not move.
-SUPPLE_FN void begin_path(CommandState &s, const Command &end, double dt, CommandPath &path) {
+// the mean velocities of this tick and of the last; at rest where it did not move, or moved suddenly.
+SUPPLE_FN void begin_path(CommandState &s, const CommandOptions &o, const Command &end, double dt,
+                          CommandPath &path) {
   path.end = end;
   path.moves = false;
   bool rests = true;
-  for (int i = 0; i < 6; ++i)
-    rests = rests && end.displacement[i] == 0;
+  double v[6], last[6];
   for (int i = 0; i < 6; ++i) {
-    const double v = end.displacement[i] / dt, change = end.acceleration[i] * dt;
-    path.start_velocity[i] = end.jumped ? 0 : s.divided ? s.end_velocity[i] : v - change;
-    path.end_velocity[i] = rests || end.jumped ? 0 : v + change * dt / (dt + s.last_dt);
+    v[i] = end.displacement[i] / dt;
+    last[i] = v[i] - end.acceleration[i] * dt;
+    rests = rests && v[i] == 0;
+  }
+  path.end.jumped = end.jumped || is_sudden(s, o, v, last, dt);
+  for (int i = 0; i < 6; ++i) {
+    const double end_velocity = v[i] + (v[i] - last[i]) * dt / (dt + s.last_dt);
+    path.start_velocity[i] = path.end.jumped ? 0 : s.divided ? s.end_velocity[i] : last[i];
+    path.end_velocity[i] = rests || path.end.jumped ? 0 : end_velocity;
     path.moves = path.moves || path.start_velocity[i] != 0 || path.end_velocity[i] != 0;
     s.end_velocity[i] = path.end_velocity[i];
   }

@@ -261,7 +261,7 @@ SUPPLE_FN bool divide_tick(const Tracking &t, const CommandOptions *options, con
   bool valid =
       request.twist || read_request(t, options, request, memory, scratch.evaluation.axes, scratch.commands);
   for (int k = 0; k < targets && valid && !request.twist; ++k) {
-    begin_path(memory.command_states[k], scratch.commands[k], request.dt, scratch.paths[k]);
+    begin_path(memory.command_states[k], options[k], scratch.commands[k], request.dt, scratch.paths[k]);
     move_along(options[k], scratch.paths[k], 0, request.dt, scratch.commands[k]);
   }
   for (int i = 1; i <= pieces; ++i) {

@@ -113,6 +113,9 @@ struct CommandOptions {
   double position_weight = 1, rotation_weight = 1; // of a metre (pi/reach) and of a radian
   bool has_direction = false;                      // goal[0..2] is a direction, and goal[3..8] is not used
   double jump_speed = 6;                           // weighted 1/s: a faster command is a jump
+  double sudden_speed = 0.6; // weighted 1/s: in a long tick, a command whose velocity changes more is sudden,
+  double long_tick = 0.05;   // if it rested before; s
+  double stall = 4;          // or if the tick is longer than so many of the last
   double lag = 0.0245;  // s: delay of the parabola; a longer one reduces tremor more, and 25 ms are allowed
   double window = 0.40; // s: window of the parabola; shorter lets tremor pass, longer distorts motion
   double rise = 0.38;   // s: in which a new sample gains its weight; shorter lets single samples be felt
